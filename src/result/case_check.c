@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a result says twice must agree: samples and their statistics, trials and the headline, times and rates. Else it
- * was edited by hand or is corrupt, and must not decide about a regression.
+ * Checks that redundant values of a result agree: samples and statistics, trials and the headline, times and rates. If
+ * they do not, the file was edited by hand or is corrupt, and must not decide about a regression.
  */
 
 #include "records.h"
@@ -19,10 +19,10 @@ static enum status check_samples(const struct result_case *c, const cJSON *stats
         max = values[k] > max ? values[k] : max;
         sum += values[k];
     }
-    /* Of several trials the median is that of their medians. */
+    /* With several trials the median is the median of the trials' medians. */
     const double median = c->trial_count ? c->stats.median : median_of(values, count);
     free(values);
-    const double rounding = max > 99999 ? 0.5 : 0.0005; /* of inline samples (case_json.c) */
+    const double rounding = max > 99999 ? 0.5 : 0.0005; /* precision of inline samples (case_json.c) */
     const struct {
         const char *name;
         double stated, found;
@@ -62,8 +62,8 @@ static enum status check_trials(const struct result_case *c, const cJSON *stats,
     return STATUS_OK;
 }
 
-/* Unknown ones (NaN) stand anywhere; the last digit of an interpolated quantile may be off. Samples are kept to a
- * thousandth of a ns, and what is computed from them again stands beside what was computed before. */
+/* Unknown values (NaN) may be anywhere. The last digit of an interpolated quantile may be off. Samples are stored to a
+ * thousandth of a ns, and statistics recomputed from them are compared with values computed before rounding. */
 static bool in_order(const double *values, size_t count)
 {
     for (size_t k = 1; k < count; k++)
@@ -78,8 +78,7 @@ static enum status check_stats(const struct result_case *c, const cJSON *json, c
     if (!cJSON_IsObject(stats))
         return json_fail(stats ? stats : json, err, "%zu samples were measured, so 'stats' must be an object",
                          c->sample_count);
-    /* Of several trials the median is that of their medians, which need not lie between the quartiles of all samples.
-     */
+    /* With several trials the median is that of the trials' medians, which may lie outside all quartiles. */
     const double middle = c->trial_count ? NAN : s->median;
     const double rising[] = {s->min, s->p05, s->q1, middle, s->q3, s->p95, s->max};
     const double interval[] = {s->min, s->ci95[0], middle, s->ci95[1], s->max}, inside[] = {s->min, s->median, s->max};

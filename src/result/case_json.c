@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One case in and out: its tables and, behind them, its samples.
+ * Writes and reads one case: its tables, followed by its samples.
  */
 #include <float.h>
 
@@ -366,7 +366,7 @@ static const struct record_field case_fields[] = {
 static const struct record case_record = {RECORD_TABLE(case_fields)};
 #undef RECORD_STRUCT
 
-/* ---- the samples out ---- */
+/* ---- writing samples ---- */
 
 void case_json(struct json_out *out, const struct result_case *c, struct sidecar *sidecar)
 {
@@ -374,7 +374,7 @@ void case_json(struct json_out *out, const struct result_case *c, struct sidecar
     if (!c->sample_count)
         return;
     if (c->samples_ns && c->sample_count <= sidecar->inline_max * (c->trial_count ? c->trial_count : 1)) {
-        /* Long times need no fraction of a nanosecond; one launch of a batch does: 3.7 ns must not become 4. */
+        /* Long times need no fraction of a nanosecond, but one launch of a batch does: 3.7 ns must not become 4. */
         json_out_array(out, "samples_ns");
         for (size_t k = 0; k < c->sample_count; k++)
             json_out_number(out, NULL,
@@ -395,9 +395,9 @@ void case_json(struct json_out *out, const struct result_case *c, struct sidecar
     }
 }
 
-/* ---- the samples in ---- */
+/* ---- reading samples ---- */
 
-/* Samples that are not inline stay unread here; result_read knows the folder of the sidecar. */
+/* Reads inline samples only; result_read knows the folder of the sidecar. */
 static enum status get_samples(struct result_case *c, const cJSON *json, struct arena *arena, struct err *err)
 {
     const cJSON *samples = json_member(json, "samples_ns");
@@ -417,7 +417,7 @@ static enum status get_samples(struct result_case *c, const cJSON *json, struct 
     return STATUS_OK;
 }
 
-/* A null is a probe that failed. */
+/* A null is a clock probe that failed. */
 static enum status get_clocks(struct result_case *c, const cJSON *json, struct arena *arena, struct err *err)
 {
     const cJSON *clocks = json_member(json, "samples_hz"), *item;
@@ -452,7 +452,7 @@ enum status case_from_json(struct result_case *out, const cJSON *json, struct ar
         status = case_check(&c, json, err);
     if (passing || c.timer == TIMED_SIM)
         c.samples_ns = NULL;
-    if (c.timer == TIMED_SIM) /* versions before this one made a sample of the prediction */
+    if (c.timer == TIMED_SIM) /* older versions stored the prediction as a sample */
         c.sample_count = 0, c.stats = (struct summary){0};
     if (!status)
         *out = c;

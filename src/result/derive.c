@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Derived values: the methods, each of which fills in a value or its error, and which cases make one.
+ * Derived values: the methods, each of which computes a value or its error, and the groups of cases that they apply
+ * to.
  */
 
 #include "rooftile/result.h"
 #include "rooftile/units.h"
 
-/* A larger message that goes this much slower than a smaller one is no property of a link, but of how it is used. */
+/* If a larger message is slower than a smaller one by this factor, the cause is the use of the link, not the link. */
 static const double dip_below = 0.95;
 
 enum { MAX_POINTS = 4096, MAX_CHANGES = 16, MAX_GROUPS = 1024 };
@@ -14,22 +15,22 @@ enum { MAX_POINTS = 4096, MAX_CHANGES = 16, MAX_GROUPS = 1024 };
 struct derive {
     const struct result *result;
     const struct suite_derive *spec;
-    const char *group;                /* "dtype=f32"; of shares the layer */
-    const struct result_case **cases; /* of the group, skipped ones skipped; none of shares */
+    const char *group;                /* "dtype=f32"; for shares the layer */
+    const struct result_case **cases; /* of the group, without skipped ones; none for shares */
     size_t count;
-    const char **finding; /* where a method says what is wrong, in a sentence; it was NULL */
+    const char **finding; /* receives a sentence if a method finds a problem; initially NULL */
     uint64_t seed;
     struct arena *arena;
 };
 
-/* Adds a point, of which nothing is known yet. */
+/* Adds a point with unknown values. */
 static struct derived_point *derive_point(struct derived_value *out, struct arena *arena)
 {
     ARENA_PUSH(arena, out->points, out->count, (struct derived_point){.words = {"", ""}});
     return &out->points[out->count - 1];
 }
 
-/* ---- curves: y over x of the cases of a group ---- */
+/* ---- curves: y over x for the cases of a group ---- */
 
 struct pair {
     double x, y;
@@ -41,7 +42,7 @@ static int by_x(const void *a, const void *b)
     return ORDER(p->x, q->x);
 }
 
-/* y over x of the cases that were measured, in the order of x. */
+/* y over x for the measured cases, ordered by x. */
 struct curve {
     double *x, *y;
     size_t count;
@@ -117,7 +118,7 @@ static void derive_dips(struct derived_value *out, const struct curve *curve, co
         if (!(after < dip_below * before))
             continue;
         derive_point(out, d->arena)->dip = (struct derived_dip){x, before, after};
-        char *group = arena_strdup(d->arena, d->group); /* as labels of cases have it */
+        char *group = arena_strdup(d->arena, d->group); /* in the style of case labels */
         for (char *p = group; *p; p++)
             *p = *p == ';' ? ' ' : *p;
         if (out->count == 1)
@@ -142,7 +143,7 @@ struct axis {
     size_t count;
 };
 
-/* The value's place on the axis, which grows; MOST_LINES when it is full. */
+/* Returns the value's position on the axis, to which it is added if missing; MOST_LINES if the axis is full. */
 static size_t place_on(struct axis *axis, const char *value)
 {
     size_t at = 0;
@@ -159,7 +160,7 @@ static int by_number(const void *a, const void *b)
     return ORDER(p, q);
 }
 
-/* Numbers in their order, words as they came. */
+/* Sorts an axis of numbers; words keep the order of appearance. */
 static void order_axis(struct axis *axis)
 {
     for (size_t k = 0; k < axis->count; k++) {
@@ -176,7 +177,7 @@ static bool has_cell(const struct derive *d, const struct result_case *c)
     return result_case_counts(c) && isfinite(result_quantity(c, d->spec->y));
 }
 
-/* y by the values of two parameters, rows and x (its columns), numbers in their order, words as they came. */
+/* y by the values of two parameters: rows, and x for the columns. Numbers are sorted, words keep their order. */
 static void derive_matrix(struct derived_value *out, const struct derive *d)
 {
     struct axis rows = {.count = 0}, columns = {.count = 0}, *axes[] = {&rows, &columns};
@@ -208,11 +209,11 @@ static void derive_matrix(struct derived_value *out, const struct derive *d)
 
 /* ---- three_arm ---- */
 
-/* Two clocks agree within a quarter: where users found graphs or waits to mislead, they were apart by a factor. */
+/* The host's clock and events agree within a quarter; where graphs or waits misled users, they differed by a factor. */
 static const double most_apart = 0.25;
 enum { MOST_FINDINGS = 64, DISAGREE = 0, ABSENT = 1 };
 
-/* Each text once. */
+/* Adds each text once. */
 static void add_finding(struct derived_value *out, size_t kind, const char *text, struct arena *arena)
 {
     if (out->texts[kind].count < MOST_FINDINGS && !text_among(text, out->texts[kind].items, out->texts[kind].count))
@@ -229,9 +230,9 @@ static double under(const struct result_case *c, enum timer timer)
     return c->timer == timer ? result_case_time(c) : c->cross_timer == timer ? c->cross_ns : NAN;
 }
 
-/* The same launches in several ways (x, a parameter, names them), by the host's clock and by events, with a metric (y)
- * that counts the launches that ran. The verdict is "agree", "disagree", or "incomplete": nothing disagrees, but not
- * all could be compared. */
+/* Compares the same launches made in several ways (named by parameter x), timed by the host's clock and by events, with
+ * a metric (y) that counts the launches that ran. The verdict is "agree", "disagree", or "incomplete": nothing
+ * disagrees, but not everything could be compared. */
 static void derive_arms(struct derived_value *out, const struct derive *d)
 {
     struct arena *arena = d->arena;
@@ -270,7 +271,7 @@ static void derive_arms(struct derived_value *out, const struct derive *d)
             out, ABSENT,
             arena_printf(arena, "%zu of %zu ways were timed by one clock only", out->count - compared, out->count),
             arena);
-    /* Groups have nothing of what was skipped; here the reason is part of the answer. */
+    /* Groups omit skipped cases, but here the reason is part of the answer. */
     FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count)
         if (c->status == CASE_SKIPPED && !strcmp(c->kernel, d->spec->kernel))
             add_finding(out, ABSENT,
@@ -282,7 +283,7 @@ static void derive_arms(struct derived_value *out, const struct derive *d)
 
 /* ---- ratio ---- */
 
-/* Equal in each parameter that both have; words, which name a library or units, only where they count. */
+/* True if all parameters that both have are equal; strings, which name a library or units, are compared if `words`. */
 static bool same_params(const struct result_case *a, const struct result_case *b, bool words)
 {
     for (size_t k = 0; k < a->param_count; k++) {
@@ -293,7 +294,7 @@ static bool same_params(const struct result_case *a, const struct result_case *b
     return true;
 }
 
-/* The case of another kernel with the same work, NULL: there is none. */
+/* Returns the case of another kernel with the same work; NULL: none. */
 static const struct result_case *counterpart(const struct derive *d, const struct result_case *c, const char *kernel,
                                              bool words)
 {
@@ -303,7 +304,7 @@ static const struct result_case *counterpart(const struct derive *d, const struc
     return NULL;
 }
 
-/* A label is the kernel's name and what tells the case from the others of its kernel. */
+/* The label without the kernel's name: the part that distinguishes the case from others of its kernel. */
 static const char *label_rest(const struct result_case *c)
 {
     const size_t length = strlen(c->kernel);
@@ -312,7 +313,7 @@ static const char *label_rest(const struct result_case *c)
     return c->label + length + 1;
 }
 
-/* Why there was nothing of that kernel to set a case against, from the first case that says so. */
+/* The reason why no case of that kernel could be compared, from the first case that gives one. */
 static const char *why_none(const struct derive *d, const char *kernel)
 {
     FOR_EACH(const struct result_case, c, d->result->cases, d->result->case_count)
@@ -322,8 +323,8 @@ static const char *why_none(const struct derive *d, const char *kernel)
                         d->spec->kernel);
 }
 
-/* y of each case over that of the kernel spec->to with equal parameters, as far as both have them; `of` is the other
- * kernel's value, and the words are what tells the case from its kernel's others. */
+/* y of each case divided by that of the case of kernel spec->to with equal common parameters; `of` is the other
+ * kernel's value, and the words distinguish the case from others of its kernel. */
 static void derive_ratio(struct derived_value *out, const struct derive *d)
 {
     out->word = d->spec->to;
@@ -348,10 +349,10 @@ static void derive_ratio(struct derived_value *out, const struct derive *d)
 
 /* ---- overlap ---- */
 
-/* Of the time of the longest part: where all others together take less, noise decides how much of it overlaps. */
+/* As a share of the longest part's time: if all other parts together take less, noise determines their overlap. */
 static const double least_to_hide = 0.05;
 
-/* False: some part was not measured alone; *missing is one of them. */
+/* Returns false if some part was not measured alone; *missing names one. */
 static bool add_overlap(struct derived_value *out, const struct derive *d, const struct result_case *c,
                         const char **missing)
 {
@@ -380,9 +381,9 @@ static bool add_overlap(struct derived_value *out, const struct derive *d, const
     return true;
 }
 
-/* Several kernels at once, compared with the same kernels one by one with equal parameters (spec->parts): longest and
- * sum of the parts; speedup: sum over whole; ideal_speedup: sum over longest; efficiency: 1 where only the longest part
- * takes time, 0 where nothing overlaps, unknown where the others are too short for that to be seen. */
+/* Compares several concurrent kernels with the same kernels run one by one with equal parameters (spec->parts): longest
+ * and sum of the parts; speedup: sum over whole; ideal_speedup: sum over longest; efficiency: 1 if only the longest
+ * part takes time, 0 if nothing overlaps, unknown if the other parts are too short to tell. */
 static void derive_overlap(struct derived_value *out, const struct derive *d)
 {
     const char *missing = d->spec->kernel;
@@ -395,7 +396,7 @@ static void derive_overlap(struct derived_value *out, const struct derive *d)
 
 /* ---- shares ---- */
 
-/* The one measured case of a shape; NULL with the reason. */
+/* Returns the only measured case of a shape; otherwise NULL and the reason. */
 static const struct result_case *find_part(const char **problem, const struct derive *d, const char *shape)
 {
     const struct result_case *found = NULL;
@@ -416,8 +417,8 @@ static const struct result_case *find_part(const char **problem, const struct de
     return NULL;
 }
 
-/* One layer, whose parts are the cases with the tags LAYER.part: the time of each, once, and its share of the sum. A
- * sum without one of its parts is no sum. */
+/* One layer, whose parts are the cases with the tags LAYER.part: the time of each part once, and its share of the sum.
+ * If one part is missing, there is no sum. */
 static void derive_shares(struct derived_value *out, const struct derive *d)
 {
     const struct suite_derive *spec = d->spec;
@@ -439,19 +440,19 @@ static void derive_shares(struct derived_value *out, const struct derive *d)
         out->points[k].part.share = out->points[k].part.times * out->points[k].part.time_ns / sum_ns;
 }
 
-/* Of the way from the slowest copy alone to all of them one behind the other: beyond it, something serialises them. And
- * how much the two must differ for that to be told. */
+/* As a share of the way from the slowest copy alone to all copies in sequence: beyond it, something serialises them.
+ * And the least ratio of the two at which that can be decided. */
 static const double most_serial = 0.5, least_to_gain = 1.5;
 
-/* Copies made at once, compared with the mean of those that the kernel spec->to made alone with the same x: the slowest
- * alone, the sum of so many alone, overlap: sum over whole. A whole that is nearer to the sum than to the slowest is a
- * finding: something serialises them. */
+/* Compares concurrent copies with the mean of the copies that the kernel spec->to made alone with the same x: the
+ * slowest alone, the sum of as many alone, overlap: sum over whole. A whole that is closer to the sum than to the
+ * slowest is a finding: something serialises the copies. */
 static void derive_together(struct derived_value *out, const struct derive *d)
 {
     for (size_t k = 0; k < d->count; k++) {
         const struct result_case *c = d->cases[k];
         const double x = result_quantity(c, d->spec->x), whole_ns = result_case_time(c);
-        double one_by_one_ns = 0, slowest_ns = 0, bytes = 0; /* of the copies that were measured alone */
+        double one_by_one_ns = 0, slowest_ns = 0, bytes = 0; /* of the copies measured alone */
         size_t alone = 0;
         FOR_EACH(const struct result_case, one, d->result->cases, d->result->case_count) {
             const struct param_value *from = result_param(one, "from"), *to = result_param(one, "to");
@@ -525,7 +526,7 @@ struct groups {
     size_t count;
 };
 
-/* The group of that name, which is made when it is new; NULL: there are too many. */
+/* Returns the group with this name, which it adds if missing; NULL if there are too many. */
 static struct derive *group_named(struct groups *groups, const struct derive *model, const char *name)
 {
     struct derive *group = FIND_ROW(groups->list, groups->count, group, name);
@@ -537,7 +538,7 @@ static struct derive *group_named(struct groups *groups, const struct derive *mo
     return group;
 }
 
-/* The layer that a tag names: what stands before ".part". NULL: it names no part. */
+/* Returns the layer in a tag, the text before ".part"; NULL if the tag names no part. */
 static const char *layer_of(const char *tag, const struct derive *d)
 {
     const char *dot = strrchr(tag, '.');
@@ -562,7 +563,7 @@ static const char *group_of(const struct result_case *c, const struct derive *d)
 
 static void add_case(struct groups *groups, const struct derive *model, const struct result_case *c)
 {
-    if (c->status == CASE_SKIPPED || result_case_is_twin(c)) /* what a device lacks is said once, in its cases */
+    if (c->status == CASE_SKIPPED || result_case_is_twin(c)) /* the cases themselves report what a device lacks */
         return;
     for (size_t t = 0; model->spec->layers && t < c->tag_count; t++) {
         const char *layer = layer_of(c->tags[t], model);

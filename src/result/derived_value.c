@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Derived values as JSON: a table of what each method has serves the writer and the reader.
+ * Derived values as JSON: one table of the members of each method serves both writer and reader.
  */
 #include "records.h"
 
@@ -8,9 +8,9 @@ enum { WORDS = 2, NUMBERS = 6, TEXTS = 2 };
 
 static const struct method {
     const char *name;
-    const char *list; /* of its points; NULL: the value is one point */
+    const char *list; /* name of the list of points; NULL: the value is a single point */
     const char *words[WORDS], *numbers[NUMBERS];
-    const char *word, *number, *texts[TEXTS], *cells; /* NULL: it has none */
+    const char *word, *number, *texts[TEXTS], *cells; /* NULL: not present */
 } methods[] = {
     {"change_points", "changes", .numbers = {"x_low", "x_high", "before", "after", "confidence"}},
     {"startup", .numbers = {"startup", "rate", "r2"}},
@@ -40,7 +40,7 @@ static const struct method *method_of(const struct derived_value *value)
     return FIND_ROW(methods, COUNT_OF(methods), name, ((const struct result_derived *)(const void *)at)->method);
 }
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static void put_members(struct json_out *out, const struct method *method, const struct derived_value *value)
 {
@@ -86,7 +86,7 @@ void derived_value_put(struct json_out *out, const char *key, const void *at)
     json_out_end(out);
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 
 static double number_of(const cJSON *json)
 {

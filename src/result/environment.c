@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-/* A small file of /proc, /sys or /etc, or "". */
+/* Returns the content of a small file in /proc, /sys or /etc; "" on failure. */
 static char *small_file(const char *path, struct arena *arena)
 {
     char *data = NULL;
@@ -20,8 +20,8 @@ static char *small_file(const char *path, struct arena *arena)
     return file_read(&data, &length, path, 1 << 20, arena, &ignored) ? arena_strdup(arena, "") : data;
 }
 
-/* The value behind `key` up to the end of its line, without surrounding quotes, blanks and colons; "" when it is not
- * there. */
+/* Returns the value after `key` up to the end of its line, without surrounding quotes, blanks and colons; "" if the key
+ * is missing. */
 static char *value_of(const char *text, const char *key, struct arena *arena)
 {
     for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -71,7 +71,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct result_label *)a)->key, ((const struct result_label *)b)->key);
 }
 
-/* Settings that change what vendor runtimes and OpenMP do. */
+/* Collects variables that change the behaviour of vendor runtimes and OpenMP. */
 static void describe_variables(struct result *result, struct arena *arena)
 {
     static const char *const prefixes[] = {"HSA_", "HIP_", "ROC", "GPU_", "AMD_", "CUDA_", "OMP_"};
@@ -84,11 +84,11 @@ static void describe_variables(struct result *result, struct arena *arena)
                                              arena_strdup(arena, equals + 1)});
     }
     if (env)
-        qsort(env, result->env_count, sizeof(*env), by_key); /* the order in memory is chance */
+        qsort(env, result->env_count, sizeof(*env), by_key); /* their order in memory is arbitrary */
     result->env = env;
 }
 
-/* RFC 9562 version 4; from the seed on sim, whose output is the same for the same input. */
+/* A UUID of RFC 9562, version 4; on sim it is made from the seed, so that the same input gives the same output. */
 static const char *run_id(uint64_t seed, bool predicted, struct arena *arena)
 {
     uint8_t random[16];
@@ -101,7 +101,7 @@ static const char *run_id(uint64_t seed, bool predicted, struct arena *arena)
     return arena_printf(arena, "%.8s-%.4s-4%.3s-%x%.3s-%.12s", hex, hex + 8, hex + 13, variant, hex + 17, hex + 20);
 }
 
-/* What must be the same for two results to be compared without a word of warning. */
+/* Hashes the properties that must be equal for two results to be compared without a warning. */
 static void fingerprint(struct result *result, struct arena *arena)
 {
     const struct device_info *device = &result->device;

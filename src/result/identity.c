@@ -10,7 +10,7 @@ static const char *const part_names[IDENTITY_PARTS] = {
 
 /* ---- devices ---- */
 
-/* NUMBER: uint32_t; WATT: double. */
+/* Type of the member: NUMBER is uint32_t, WATT is double. */
 static const struct fact {
     const char *name;
     size_t offset;
@@ -96,7 +96,7 @@ static void add_steps(struct hash *hash, const struct resolved_step *steps, size
     }
 }
 
-/* ---- what is in the buffers, and what should be ---- */
+/* ---- actual and expected contents of buffers ---- */
 
 static void add_value(struct hash *hash, const struct expr *expr, const double *slots)
 {
@@ -107,7 +107,7 @@ static void add_value(struct hash *hash, const struct expr *expr, const double *
     ADD(hash, value);
 }
 
-/* In place of a buffer's elements, whose own contents are hashed for themselves: numbers that tell apart which are
+/* Stands for the elements of a buffer, whose contents are hashed separately: values that depend on the elements
  * read. */
 static void stand_in(double *values, size_t count, size_t array, UNUSED const void *context)
 {
@@ -115,7 +115,7 @@ static void stand_in(double *values, size_t count, size_t array, UNUSED const vo
         values[k] = values[k] * 2 + (double)array;
 }
 
-/* The first elements, and some of the rest. */
+/* Hashes the first elements and a sample of the rest. */
 static void add_elements(struct hash *hash, const struct expr *expr, const struct resolved *resolved,
                          const double *slots, uint64_t count)
 {
@@ -162,14 +162,14 @@ static void add_buffers(struct hash *hash, const struct resolved *resolved)
     FOR_EACH(const struct resolved_buffer, buffer, resolved->buffers, resolved->buffer_count) {
         const uint64_t numbers[] = {buffer->dtype, buffer->count,  buffer->size_bytes, buffer->align_offset,
                                     buffer->space, buffer->device, buffer->spec->role, buffer->spec->reset};
-        hash_add_string(hash, buffer->spec->name); /* the seed of its fill comes from it */
+        hash_add_string(hash, buffer->spec->name); /* the seed of its fill depends on it */
         ADD(hash, numbers);
         add_fill(hash, &buffer->spec->fill, buffer->dist, resolved, buffer->count, slots);
     }
     ADD(hash, resolved->work.footprint_bytes);
 }
 
-/* ---- what is expected ---- */
+/* ---- expected results ---- */
 
 static void add_expectations(struct hash *hash, const struct resolved *resolved)
 {
@@ -196,7 +196,7 @@ static void add_check(struct hash *hash, const struct plan_case *plan, const str
     SCOPED(arena_release) struct arena arena = {0};
     const struct resolved *checked = plan->variant ? plan->variant : &plan->resolved;
     ADD(hash, plan->verify);
-    if (plan->variant) /* another size is what is checked */
+    if (plan->variant) /* verification runs at another size */
         add_buffers(hash, checked);
     add_expectations(hash, checked);
     if (!reference || plan_reference_open(&opened, reference, &arena, &(struct err){0}))
@@ -211,7 +211,7 @@ static void add_check(struct hash *hash, const struct plan_case *plan, const str
         hash_add_string(hash, builds[opened.codes[k]].sha256);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole identity ---- */
 
 void identity_object(char out[static HASH_TEXT], const struct plan_case *plan, const struct build_result *builds)
 {
@@ -281,7 +281,7 @@ void identity_of(struct identity *out, const struct plan_case *plan, const struc
     }
 }
 
-/* ---- two of them ---- */
+/* ---- comparing two ---- */
 
 unsigned identity_differs(const struct identity *a, const struct identity *b)
 {
@@ -301,7 +301,7 @@ const char *identity_words(unsigned parts, struct arena *arena)
     return words;
 }
 
-/* ---- in a line ---- */
+/* ---- as a line ---- */
 
 void identity_line(char out[static IDENTITY_LINE], const struct identity *identity)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who started this process, and as which of many: read from the launcher's variables, never asked over a network.
+ * Identifies the launcher of this process and the process's rank: read from the launcher's variables, never queried
+ * over a network.
  */
 #include <unistd.h>
 
 #include "rooftile/result.h"
 
-/* The innermost first: mpirun and torchrun are started inside an allocation of a scheduler, whose variables their
- * processes inherit, so theirs win. All others must agree. */
+/* The innermost first: mpirun and torchrun start inside an allocation of a scheduler, and their processes inherit its
+ * variables, so theirs win. All others must agree. */
 static const struct launcher {
     const char *engine, *rank, *world, *local_rank, *id;
-    const char *marker; /* set by this launcher for its own processes; NULL: `rank` is */
-    bool nested;        /* wins over those below, whatever they say */
+    const char *marker; /* set by this launcher for its own processes; NULL: `rank` is the marker */
+    bool nested;        /* overrides those below, whatever their values */
 } launchers[] = {
     {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_NAMESPACE", NULL,
      true},
@@ -21,7 +22,7 @@ static const struct launcher {
     {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_ID", NULL, false},
     {"pmix", "PMIX_RANK", NULL, NULL, "PMIX_NAMESPACE", NULL, false},
     {"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID", NULL, false},
-    /* Kubernetes has no variable for the number of pods: WORLD_SIZE where the job's template sets it. */
+    /* Kubernetes has no variable for the number of pods; a job's template may set WORLD_SIZE. */
     {"kubernetes", "JOB_COMPLETION_INDEX", "WORLD_SIZE", NULL, "JOB_NAME", NULL, false},
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID", NULL, false},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The journal of a run: its result without the brackets. The first line is the head, every further one a case, so that
- * reading it is reading a result. The next trial begins with the next head.
+ * The journal of a run: its result without the brackets. The first line is the head, each further line a case, so that
+ * a journal is read like a result. The next trial begins with the next head.
  */
 #include "rooftile/journal.h"
 
@@ -16,19 +16,19 @@
 #include "rooftile/log.h"
 #include "rooftile/shift.h"
 
-#define HEAD_START "{\"schema\":" /* of a head, and of no case */
+#define HEAD_START "{\"schema\":" /* begins a head, and never a case */
 
-/* Those that a run goes on with, and its own; more heads are damage. */
+/* The trials that a run continues, and its own; more heads mean a damaged file. */
 enum { MOST_PARTS = SHIFT_MAX_TRIALS + 1 };
 
 struct journal {
     struct arena arena;
     const char *path;
     int fd;
-    off_t length;                   /* of what stands in the file for good */
-    struct text pending;            /* lines that could not be written */
-    uint64_t head_sum;              /* of the present trial */
-    size_t inline_max, cases, kept; /* handed over, and in the file */
+    off_t length;                   /* of the content that is safely in the file */
+    struct text pending;            /* lines not written yet */
+    uint64_t head_sum;              /* of the current trial */
+    size_t inline_max, cases, kept; /* cases: handed over; kept: in the file */
     bool measured;
 };
 
@@ -37,10 +37,10 @@ char *journal_of(const char *result_path, struct arena *arena)
     return arena_printf(arena, "%s" JOURNAL_SUFFIX, result_path);
 }
 
-/* ---- the sum of a line ----
+/* ---- line checksums ----
  *
- * The last member of each line is the hash of what stands before it, combined with that of its head's: a line that is
- * damaged, or of another run, shows. */
+ * The last member of each line is the hash of the text before it, combined with the hash of its head, so that a damaged
+ * line or a line of another run is detected. */
 
 #define SUM_KEY ",\"line_sum\":\""
 enum { SUM_DIGITS = 16, SUM_LENGTH = sizeof(SUM_KEY) - 1 + SUM_DIGITS + sizeof("\"}") - 1 };
@@ -50,7 +50,7 @@ static bool has_sum(const char *line, size_t length)
     return length > SUM_LENGTH && !memcmp(line + length - SUM_LENGTH, SUM_KEY, sizeof(SUM_KEY) - 1);
 }
 
-/* Behind the line that begins at `start`, whose object ends the text. */
+/* Completes the line that begins at `start`; its object ends the text. */
 static void end_line(struct journal *journal, size_t start, bool head)
 {
     struct text *lines = &journal->pending;
@@ -60,7 +60,7 @@ static void end_line(struct journal *journal, size_t start, bool head)
     text_addf(lines, SUM_KEY "%016llx\"}\n", (unsigned long long)(head ? own : own ^ journal->head_sum));
 }
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static void add_case(struct journal *journal, const struct result_case *c)
 {
@@ -77,12 +77,12 @@ static void add_head(struct journal *journal, const struct result *result)
 {
     struct result head = *result;
     const size_t start = journal->pending.length;
-    head.status = "interrupted"; /* as it will be read only where the run did not end */
+    head.status = "interrupted"; /* this head matters only if the run did not end */
     result_head_json(&journal->pending, &head, false);
     end_line(journal, start, true);
 }
 
-/* 0, or the error number; then the file has no part of what is pending. */
+/* Returns 0 or an error number; on error the file contains none of the pending lines. */
 static int write_pending(struct journal *journal, bool flush)
 {
     const struct text *lines = &journal->pending;
@@ -102,12 +102,12 @@ static int write_pending(struct journal *journal, bool flush)
         journal->kept = journal->cases;
         text_clear(&journal->pending);
     } else if (ftruncate(journal->fd, journal->length)) {
-        log_debug("%s: %s", journal->path, strerror(errno)); /* its last line is cut short, which readers see */
+        log_debug("%s: %s", journal->path, strerror(errno)); /* its last line is truncated, which readers detect */
     }
     return cause;
 }
 
-/* What a run left here that did not end; its cases are measurements. */
+/* Renames the journal of a run that did not end; its cases are valid measurements. */
 static enum status put_aside(const char *path, bool replaces, struct arena *arena, struct err *err)
 {
     struct stat info = {0};
@@ -142,7 +142,7 @@ enum status journal_begin(struct journal **journal, const char *path, const stru
     add_head(begun, result);
     for (size_t k = 0; k < result->case_count; k++)
         add_case(begun, &result->cases[k]);
-    /* All at once: what was resumed is in the old journal or in the new one. */
+    /* Writes all at once: resumed cases are either in the old journal or in the new one. */
     status = file_write(path, begun->pending.data, begun->pending.length, err);
     if (status)
         goto out;
@@ -206,9 +206,9 @@ void journal_end(struct journal *journal, bool remove)
     free(journal);
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 
-/* What lines are checked against. Journals without sums are older; where one line has a sum, all have. */
+/* State for the check of lines. Older journals have no sums; if one line has a sum, every line must have one. */
 struct checker {
     bool summed;
     uint64_t head_sum, *seen; /* of the lines before */
@@ -223,7 +223,7 @@ static bool is_head(const char *line)
     return text_starts(line, HEAD_START);
 }
 
-/* Its sum is cut off. A line may not stand there twice. */
+/* Checks the sum and removes it from the length. A repeated line is an error. */
 static bool has_good_sum(struct checker *checker, const char *line, size_t *length)
 {
     const char *digits = line + *length - SUM_DIGITS - 2;
@@ -239,15 +239,15 @@ static bool has_good_sum(struct checker *checker, const char *line, size_t *leng
     return true;
 }
 
-/* What was read: a document of each trial. */
+/* The trials read, one document each. */
 struct trials {
     struct text *documents;
     size_t count, cases;
-    bool cut;  /* the last line is none, as where a run was killed while it wrote it */
-    bool some; /* there is more than one such line */
+    bool cut;  /* the last line is incomplete: the run was killed while writing it */
+    bool some; /* the file has more than that one line */
 };
 
-/* Ends the last trial, which is none where it was killed before its first case, unless it is all there is. */
+/* Ends the last trial; drops it if it has no case, as when a run is killed early, unless it is the only one. */
 static void end_trial(struct trials *trials, size_t cases, bool last)
 {
     if (!trials->count)
@@ -259,7 +259,7 @@ static void end_trial(struct trials *trials, size_t cases, bool last)
     trials->cases += cases;
 }
 
-/* In a document lines keep their numbers: an empty one stands for one that does not count. */
+/* A document keeps the line numbers: an empty line replaces each rejected one. */
 static void read_lines(struct trials *trials, const char *path, const char *data, size_t length, struct arena *arena)
 {
     SCOPED(arena_release) struct arena scratch = {0}, sums = {0};
@@ -293,7 +293,7 @@ static void read_lines(struct trials *trials, const char *path, const char *data
             text_add(document, "\n");
         if (good) {
             text_add(document, !head && cases++ ? "," : "");
-            text_addn(document, line, kept - (head && !checker.summed)); /* a head goes on with its cases */
+            text_addn(document, line, kept - (head && !checker.summed)); /* the cases follow inside the head's object */
             text_add(document, head ? ",\"cases\":[" : checker.summed ? "}" : "");
         }
         text_add(document, "\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trials of one run as one result.
+ * Merges trials of one run into one result.
  */
 
 #include "rooftile/hash.h"
@@ -9,8 +9,8 @@
 /* One trial of the new run. */
 struct slot {
     struct result_part part;
-    size_t from;    /* which of the results */
-    uint32_t trial; /* its index there */
+    size_t from;    /* index of the result */
+    uint32_t trial; /* index of the trial in that result */
 };
 
 struct merging {
@@ -61,14 +61,14 @@ static void find_slots(struct merging *m)
     size_t count = 0;
     for (size_t k = 0; k < m->slot_count; k++) {
         const struct slot slot = m->slots[k];
-        if (!count || by_time(&m->slots[count - 1], &slot)) /* else the rest of one that began in another part */
+        if (!count || by_time(&m->slots[count - 1], &slot)) /* else it continues a trial of another part */
             m->slots[count++] = slot;
         m->new_index[slot.from][slot.trial] = (uint32_t)(count - 1);
     }
     m->slot_count = count;
 }
 
-/* ---- what must be the same ---- */
+/* ---- required agreement ---- */
 
 static enum status check_alike(const struct merging *m, struct err *err)
 {
@@ -97,19 +97,19 @@ static enum status check_alike(const struct merging *m, struct err *err)
 
 /* ---- one case ---- */
 
-/* What one part says about one case. */
+/* The entry of one case in one part. */
 struct merge_entry {
     const struct result_case *c;
     const struct result *part;
     const char *name;          /* of the part, for messages */
     const uint32_t *new_index; /* of the part's trials, in order */
-    uint32_t trial;            /* new index of the part's first trial: entries are in this order */
+    uint32_t trial;            /* new index of the part's first trial; entries are sorted by it */
     size_t position;           /* of the case in its part */
 };
 
 #define ONLY_IN "only in "
 
-/* From harmless to grave: the worst trial speaks for the case. */
+/* From harmless to severe: the worst trial determines the status of the case. */
 static const int gravity[] = {
     [CASE_OK] = 0,      [CASE_SKIPPED] = 1, [CASE_NONE] = 2,   [CASE_ERROR] = 3,
     [CASE_TIMEOUT] = 4, [CASE_CRASHED] = 5, [CASE_FAILED] = 6,
@@ -117,7 +117,7 @@ static const int gravity[] = {
 
 /* ---- trials ---- */
 
-/* One trial and its samples, where its part has them. */
+/* One trial with its samples, if its part has them. */
 struct piece {
     struct result_trial trial;
     const char *name; /* of its part */
@@ -125,7 +125,7 @@ struct piece {
     const float *sample_hz;
 };
 
-/* Trials of a part follow one another in its samples. */
+/* Splits the samples of a part, which are stored trial by trial, into trials. */
 static size_t cut(struct piece *pieces, const struct merge_entry *entry)
 {
     const struct result_case *c = entry->c;
@@ -181,7 +181,7 @@ static enum status take_trials(struct result_case *out, struct piece **all, cons
     return STATUS_OK;
 }
 
-/* Of a double in the trials that measured. */
+/* Median over the measured trials of the double at `offset`. */
 static double median_of_trials(const struct result_case *c, size_t offset, double *scratch)
 {
     size_t known = 0;
@@ -218,7 +218,7 @@ static void join_samples(struct result_case *out, const struct piece *pieces, st
     out->sample_hz = hz;
 }
 
-/* Extremes, mean and sd are exact; the rest needs the samples, and the median of the parts stands for it. */
+/* Extremes, mean and sd are exact; the other statistics need all samples, which the median over the parts replaces. */
 static void combine_stats(struct summary *out, const struct merge_entry *entries, size_t count, size_t total,
                           double *scratch)
 {
@@ -298,9 +298,9 @@ static void take_metrics(struct result_case *out, const struct merge_entry *entr
     out->metrics = metrics;
 }
 
-/* ---- what it came to ---- */
+/* ---- outcome ---- */
 
-/* "trial 2 of 3: ..." unless all say the same, or the part had several trials and says it already. */
+/* "trial 2 of 3: ..." unless all trials give the same reason, or the part had several trials and names them. */
 static const char *reason_of(const struct merge_entry *entry, const struct merge_entry *entries, size_t count,
                              uint32_t trials, struct arena *arena)
 {
@@ -328,7 +328,7 @@ static void take_outcome(struct result_case *out, const struct merge_entry *entr
     }
     out->status = worst->c->status;
     out->reason = reason_of(out->status == CASE_OK && flagged ? flagged : worst, entries, count, trials, arena);
-    /* What a part said of the trials that it lacks does not hold any more. */
+    /* A part's remark about trials without this case is outdated. */
     const char *lack = strstr(out->reason, ONLY_IN);
     const size_t before = lack ? (size_t)(lack - out->reason) : 0;
     if (lack)
@@ -349,17 +349,17 @@ static void add_up(struct result_case *out, const struct merge_entry *entries, s
         out->warmup_converged = out->warmup_converged && c->warmup_converged;
         for (int d = 0; d < DISCARD_COUNT; d++)
             out->discarded[d] += c->discarded[d];
-        /* A ceiling that a later trial raised holds for all. */
+        /* A ceiling that a later trial raised applies to all trials. */
         if (c->lower_bound.time_ns > 0 && c->lower_bound.time_ns < out->lower_bound.time_ns)
             out->lower_bound = c->lower_bound;
     }
 }
 
-/* One case of all its entries (at least one). `trials` is of the whole run. */
+/* Merges all entries of one case (at least one). `trials`: those of the whole run. */
 static enum status merge_case(struct result_case *out, const struct merge_entry *entries, size_t count, uint32_t trials,
                               struct arena *arena, struct err *err)
 {
-    size_t base = 0; /* the first trial that measured: readings before and after, batch and stop reason are its own */
+    size_t base = 0; /* the first measured trial provides readings before and after, batch and stop reason */
     while (base < count && !entries[base].c->sample_count)
         base++;
     if (base == count)
@@ -397,7 +397,7 @@ struct group {
     size_t count;
 };
 
-/* As the first trial that has the case had it. */
+/* In the order of the first trial that has the case. */
 static int by_position(const void *a, const void *b)
 {
     const struct merge_entry *x = ((const struct group *)a)->entries, *y = ((const struct group *)b)->entries;
@@ -450,7 +450,7 @@ static enum status merge_cases(struct result *out, const struct merging *m, stru
 
 /* ---- the run ---- */
 
-/* The trials' own run when they have one, else a UUID (version 8: by us) of their identities. */
+/* The trials' own run id if they share one, otherwise a UUID (version 8: custom) made from their identities. */
 static const char *run_id_of(const struct merging *m)
 {
     SCOPED(text_release) struct text all = {0};
@@ -466,7 +466,7 @@ static const char *run_id_of(const struct merging *m)
     return arena_printf(m->arena, "%.8s-%.4s-8%.3s-8%.3s-%.12s", hex, hex + 8, hex + 12, hex + 15, hex + 18);
 }
 
-/* Labels that all trials have with one value. */
+/* Keeps labels with the same value in all trials. */
 static void common_labels(struct result *out, const struct merging *m)
 {
     struct result_label *labels = arena_array(m->arena, out->label_count + 1, sizeof(*labels));

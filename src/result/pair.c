@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two results, or two cases of one id: may they be paired, and what is not the same about them?
+ * Decides whether two results, or two cases with one id, may be compared, and lists the differences between them.
  */
 
 #include "rooftile/result.h"
 #include "rooftile/units.h"
 
-/* ---- where ---- */
+/* ---- device and host ---- */
 
 bool result_fact(struct identity_fact *out, const struct result *result, size_t k, struct arena *arena)
 {
@@ -37,7 +37,7 @@ enum status result_same_place(const struct result *a, const struct result *b, co
     if (a->predicted != b->predicted)
         return err_set(err, ERR_CONFIG, "%s and %s are not of one run: one is predicted, the other measured", names[0],
                        names[1]);
-    /* The device first: with another one all the rest may differ too. */
+    /* The device first: if it differs, anything else may differ, too. */
     for (int own = 1; own >= 0 && !status; own--)
         for (size_t k = 0; !status && result_fact(&x, a, k, &arena) && result_fact(&y, b, k, &arena); k++)
             if (x.own == own && strcmp(x.value, y.value) != 0)
@@ -47,7 +47,7 @@ enum status result_same_place(const struct result *a, const struct result *b, co
     return status;
 }
 
-/* ---- what ---- */
+/* ---- case ---- */
 
 static const char *shape(const uint32_t n[3], struct arena *arena)
 {
@@ -67,7 +67,7 @@ struct amounts {
     double a, b;
 };
 
-/* Those that differ; unknown ones (NaN) say nothing. */
+/* Lists the amounts that differ; unknown ones (NaN) are ignored. */
 static void add_amounts(struct text *out, const struct amounts *rows, size_t count, int digits)
 {
     FOR_EACH(const struct amounts, row, rows, count)
@@ -75,7 +75,7 @@ static void add_amounts(struct text *out, const struct amounts *rows, size_t cou
             text_addf(out, "%s%s %.*g to %.*g", out->length ? ", " : "", row->name, digits, row->a, digits, row->b);
 }
 
-/* What the registers, scratch and LDS of the two say was behind it; "" where they say nothing. */
+/* The probable cause according to registers, scratch and LDS of both; "" if they suggest none. */
 static const char *code_cause(const struct result_code *a, const struct result_code *b)
 {
     const bool spills = b->vgpr_spills > a->vgpr_spills || b->sgpr_spills > a->sgpr_spills;
@@ -101,8 +101,8 @@ static bool is_counted(const struct result_code *code)
     return all;
 }
 
-/* "instructions in the hot loop: 120 to 144 VALU, 8 to 10 VMEM". Where nothing else changed, that this did not either
- * is worth saying. */
+/* "instructions in the hot loop: 120 to 144 VALU, 8 to 10 VMEM". If nothing else changed, reports that these did not
+ * change either. */
 static void add_issues(struct text *out, const struct result_code *a, const struct result_code *b)
 {
     const size_t length = out->length;
@@ -132,7 +132,7 @@ static void add_code(struct text *out, const struct result_code *a, const struct
     SCOPED(text_release) struct text changes = {0};
     char before[UNITS_TEXT], after[UNITS_TEXT];
     add_amounts(&changes, rows, COUNT_OF(rows), 6);
-    /* Scratch of the loop with the most of it, per lane. */
+    /* Per lane, for the loop with the most scratch traffic. */
     if (a->loop_scratch_bytes < b->loop_scratch_bytes || a->loop_scratch_bytes > b->loop_scratch_bytes)
         text_addf(&changes, "%sscratch per turn of loop %u %s to %s", changes.length ? ", " : "",
                   b->loop_scratch_bytes > 0 ? b->scratch_loop : a->scratch_loop,
@@ -144,7 +144,7 @@ static void add_code(struct text *out, const struct result_code *a, const struct
         text_addf(out, "; %s%s", code_cause(a, b), changes.data);
 }
 
-/* "(grid 16 to 32)": what is short enough to be said of a part that differs. */
+/* "(grid 16 to 32)": the difference within a part, if it is short enough. */
 static void add_detail(struct text *out, enum identity_part part, const struct result_case *a,
                        const struct result_case *b, struct arena *arena)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quantities of a case by their names, and the key figures that a suite makes of them.
+ * The quantities of a case by name, and a suite's key figures computed from them.
  */
 
 #include "rooftile/result.h"
@@ -101,7 +101,7 @@ void result_take_median(struct result_case *c, double median_ns)
 
 #define WHOLE_RUN UINT32_MAX
 
-/* Median time in a trial; NaN: there is none. */
+/* Median time in a trial; NaN: none. */
 static double time_in(const struct result_case *c, uint32_t trial)
 {
     if (!c->trial_count && trial == 0)
@@ -112,8 +112,8 @@ static double time_in(const struct result_case *c, uint32_t trial)
     return NAN;
 }
 
-/* The cases that a figure is made from. What the device cannot run is no part of it, the first such is `skipped`;
- * case_count shows a change. */
+/* Finds the cases that a figure is made from. Cases that the device cannot run are left out (`skipped` receives the
+ * first), which shows in case_count. */
 static size_t find_cases(const struct result_case **found, const struct result_case **skipped,
                          const struct result *result, const struct result_kpi *kpi)
 {
@@ -142,7 +142,7 @@ static size_t find_cases(const struct result_case **found, const struct result_c
 struct sum {
     double log_sum, weighted_sum, least, most, last;
     uint32_t count;
-    const struct result_case *bad; /* the first that has no value */
+    const struct result_case *bad; /* the first without a value */
     uint32_t bad_count;
 };
 
@@ -151,7 +151,7 @@ static struct sum add_up(const struct result_case *const *cases, size_t count, c
     struct sum sum = {.least = INFINITY, .most = -INFINITY, .last = NAN, .count = (uint32_t)count};
     for (size_t k = 0; k < count; k++) {
         const struct result_case *c = cases[k];
-        /* Metrics are known of the whole run only. */
+        /* Metrics are known for the whole run only. */
         const double value = !result_case_counts(c) ? NAN
                              : trial == WHOLE_RUN   ? result_quantity(c, of)
                                                     : result_at_time(c, of, time_in(c, trial));
@@ -202,7 +202,7 @@ static const char *reason_of(const struct result_kpi *kpi, const struct sum *sum
     return "";
 }
 
-/* A rate of whole numbers is no FLOP/s; a mixture stays what the suite says. */
+/* A rate of integer operations is OP/s, not FLOP/s; a mixture keeps the suite's unit. */
 static const char *unit_of(const struct result_kpi *kpi, const struct result_case *const *cases, size_t count)
 {
     bool whole = count > 0 && !strcmp(kpi->of, "flops_per_s");

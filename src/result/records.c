@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run, and what is made of its cases, as tables.
+ * JSON tables of a run, its derived values and its key figures.
  */
 #include "records.h"
 

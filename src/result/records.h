@@ -9,48 +9,48 @@
 #include "rooftile/record.h"
 #include "rooftile/result.h"
 
-/* Of struct result without its cases, derived values and key figures; and of those. Keys are those of
- * configs/schema/result.schema.json. */
+/* Tables of struct result (without cases, derived values and key figures), and of its derived values and key figures.
+ * Keys are those of configs/schema/result.schema.json. */
 extern const struct record result_record, derived_record, kpi_record;
 
-/* The value of a derived one (derived_value.c). What a file has in another form than its method's stays unknown. */
+/* Write and read the value of a derived value (derived_value.c). Members of a wrong type stay unknown. */
 void derived_value_put(struct json_out *out, const char *key, const void *at);
 record_get_fn derived_value_get;
 
-/* Where the samples of a case go. */
+/* Destination of the samples of cases. */
 struct sidecar {
-    const char *name;  /* NULL: none is written */
+    const char *name;  /* NULL: no sidecar is written */
     struct text bytes; /* f64 (clocks: f32), little-endian, case after case */
-    size_t inline_max; /* more samples per trial than this go to the sidecar, or nowhere without one */
+    size_t inline_max; /* more samples per trial than this go to the sidecar; without a sidecar they are dropped */
 };
 
 #define SAMPLES_INLINE 512
 
-/* What stands before "cases", without the end of the object where that goes on. */
+/* Writes all members before "cases"; if `goes_on`, without the end of the object. */
 void result_head_json(struct text *out, const struct result *result, bool goes_on);
 
 void case_json(struct json_out *out, const struct result_case *result_case, struct sidecar *sidecar);
-/* With a `passing` arena the samples go there, are checked and dropped, and the clocks are not read. */
+/* With a `passing` arena the samples are read into it, checked and dropped, and the clocks are not read. */
 enum status case_from_json(struct result_case *out, const cJSON *json, struct arena *arena, struct arena *passing,
                            struct err *err);
 
-/* ERR_CONFIG when parts of a case contradict each other. */
+/* Returns ERR_CONFIG if parts of a case contradict each other. */
 enum status case_check(const struct result_case *c, const cJSON *json, struct err *err);
 
-/* The sidecar of a result that is read: opened once for all cases, and each case reads its own parts. */
+/* The sidecar of a result that is being read: opened once for all cases; each case reads its own parts. */
 struct samples_file {
-    const char *folder; /* the result's */
-    char *name;         /* of the file that was looked for last; NULL: none yet */
-    int fd;             /* -1: it does not exist */
+    const char *folder; /* that of the result */
+    char *name;         /* the file opened last; NULL: none yet */
+    int fd;             /* -1: the file does not exist */
     uint64_t size_bytes;
 };
 void samples_file_release(struct samples_file *file);
 
-/* Reads and checks the samples and clocks that `json`, the case, says are beside it. A file that does not exist is no
- * error: results travel without their samples. */
+/* Reads and checks the samples and clocks that `json`, the case, says are in the sidecar. A missing file is no error:
+ * results may be copied without their samples. */
 enum status samples_file_read(struct samples_file *file, struct result_case *c, const cJSON *json, struct arena *arena,
                               struct err *err);
-/* Appends samples and clocks to the sidecar and says in the case where they stand. */
+/* Appends samples and clocks to the sidecar and writes their location to the case. */
 void samples_file_add(struct sidecar *sidecar, const struct result_case *c, struct json_out *out);
 
 #endif

@@ -22,7 +22,7 @@ double result_case_floor(const struct result_case *c, double tick_ns)
 
 size_t result_id_length(const char *id)
 {
-    const char *timer = NULL; /* the last one: a parameter's value may hold anything */
+    const char *timer = NULL; /* the last one: a parameter's value may contain the same text */
     for (const char *at = strstr(id, ";timer="); at; at = strstr(at + 1, ";timer="))
         timer = at;
     return timer ? (size_t)(timer - id) : strlen(id);
@@ -96,7 +96,7 @@ static void take_samples(struct result_case *out, const struct measurement *meas
     out->samples_ns = arena_copy(arena, measured->samples_ns, count * sizeof(*measured->samples_ns));
     out->sample_count = count;
     summary_compute(&out->stats, out->samples_ns, count, scratch);
-    /* Samples whose probe failed count neither for cycles nor for the mean clock. */
+    /* Samples without a clock are left out of both the cycles and the mean clock. */
     for (size_t k = 0; measured->has_sample_hz && k < count; k++) {
         const double clock_hz = (double)measured->sample_hz[k];
         if (!(clock_hz > 0))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The whole document, out and in. Cases, derived values and key figures stand one per line.
+ * Writes and reads the whole document, with one case, derived value or key figure per line.
  */
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@
 #define SCHEMA_MAJOR 2L                           /* of RESULT_SCHEMA_VERSION */
 #define RESULT_LIMIT_BYTES (500u * 1000u * 1000u) /* 10,000 cases with 512 samples and clocks each are 150 MB */
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 void result_head_json(struct text *text, const struct result *result, bool goes_on)
 {
@@ -88,7 +88,7 @@ enum status result_write(const struct result *result, const char *path, struct e
     struct sidecar sidecar = {.name = is_stream || !result->raw_samples ? NULL : path_base(side),
                               .inline_max = is_stream ? MEASUREMENT_MAX_SAMPLES : SAMPLES_INLINE};
     add_document(&text, result, &sidecar);
-    /* The sidecar first: a result must never point at samples that are not there. */
+    /* The sidecar first: a result must never refer to missing samples. */
     if (sidecar.bytes.length)
         status = file_write(side, sidecar.bytes.data, sidecar.bytes.length, err);
     if (!status)
@@ -97,9 +97,9 @@ enum status result_write(const struct result *result, const char *path, struct e
     return status;
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 
-/* "2.4.1" is read, "3.0.0" is not: only the major version may break readers. */
+/* "2.4.1" is accepted, "3.0.0" is not: only a new major version may break readers. */
 static enum status check_version(const cJSON *root, struct err *err)
 {
     const char *version = "";
@@ -119,11 +119,11 @@ static enum status check_version(const cJSON *root, struct err *err)
 }
 
 struct reading {
-    const char *path; /* NULL: no sidecar can stand beside it */
+    const char *path; /* NULL: there is no sidecar */
     bool keep_samples;
-    bool nested; /* the result is a part of the document, which was built whole */
+    bool nested; /* the result is part of a document that was parsed as a whole */
     struct arena *arena;
-    struct arena scratch; /* of the elements read last */
+    struct arena scratch; /* for the elements read last */
     struct samples_file samples;
 };
 
@@ -155,7 +155,7 @@ static enum status get_cases(struct result *result, const cJSON *root, struct js
             return json_fail(json_member(item, "trials"), err, "a trial's index must be below run.trials = %u",
                              result->trials);
         result->case_count++;
-        arena_reset(&reading->scratch); /* it stays in the cache */
+        arena_reset(&reading->scratch); /* reuse keeps it in the cache */
     }
     result->cases = cases;
     return STATUS_OK;
@@ -189,7 +189,7 @@ static enum status get_all(const struct result **result, const cJSON *root, stru
     return status;
 }
 
-/* ---- of scripts/gpu_check: what its steps measured, as one result ---- */
+/* ---- the document of scripts/gpu_check: the results of its steps, as one result ---- */
 
 static enum status get_document(const struct result **result, const cJSON *root, struct json_long *document,
                                 struct reading *reading, struct err *err)
@@ -234,7 +234,7 @@ static enum status get_text(const struct result **result, const char *name, cons
     return status;
 }
 
-/* Trials that were killed are the trials of one run. */
+/* Reads the trials of a killed run as trials of one run. */
 static enum status read_journal(const struct result **result, struct reading *reading, struct err *err)
 {
     struct text *texts = NULL;
@@ -243,7 +243,7 @@ static enum status read_journal(const struct result **result, struct reading *re
     enum status status = journal_read(&texts, &count, reading->path, RESULT_LIMIT_BYTES, &arena, err);
     const struct result **trials = arena_array(reading->arena, count + 1, sizeof(*trials));
     const char **names = arena_array(reading->arena, count + 1, sizeof(*names));
-    reading->keep_samples |= count > 1; /* whose statistics are made of all */
+    reading->keep_samples |= count > 1; /* merging computes statistics from all samples */
     for (size_t k = 0; k < count; k++) {
         names[k] = reading->path;
         if (!status)
@@ -259,7 +259,7 @@ static enum status read_journal(const struct result **result, struct reading *re
     return result_merge(merged, trials, names, count, reading->arena, err);
 }
 
-/* Of a run that was killed there is only the journal, or one that is newer than the result of a run before. */
+/* A killed run leaves only a journal, or a journal newer than the result of an earlier run. */
 static const char *path_or_journal(const char *path, struct arena *arena)
 {
     const char *journal = journal_of(path, arena);
@@ -270,7 +270,7 @@ static const char *path_or_journal(const char *path, struct arena *arena)
         return journal;
     if (newer.st_mtim.tv_sec > result.st_mtim.tv_sec ||
         (newer.st_mtim.tv_sec == result.st_mtim.tv_sec &&
-         newer.st_mtim.tv_nsec >= result.st_mtim.tv_nsec)) /* clocks of files tick in ms */
+         newer.st_mtim.tv_nsec >= result.st_mtim.tv_nsec)) /* file times have a resolution of milliseconds */
         log_warn("W017", "%s is older than %s, of a run that goes on or was killed: name that file to read it", path,
                  journal);
     return path;

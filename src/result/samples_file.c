@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples beside a result: `samples_file` of a case says where its times stand, and `samples_hz_file` its clocks.
+ * The sidecar of a result: `samples_file` of a case locates its times, `samples_hz_file` its clocks.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ void samples_file_release(struct samples_file *file)
     *file = (struct samples_file){.folder = file->folder};
 }
 
-/* O_NONBLOCK: somebody's named pipe must not hang a reader. */
+/* O_NONBLOCK: a named pipe must not block a reader. */
 static enum status open_file(struct samples_file *file, const char *name, const cJSON *json, struct err *err)
 {
     SCOPED(arena_release) struct arena scratch = {0};
@@ -58,7 +58,7 @@ static bool read_at(int fd, void *to, size_t size_bytes, uint64_t offset)
     return true;
 }
 
-/* One array of one case, and where it stands. */
+/* One array of one case and its location. */
 struct part {
     const char *key, *type;
     size_t width;
@@ -78,7 +78,7 @@ static const struct record part_record = {RECORD_TABLE(part_fields)};
 static const struct part times = {.key = "samples_file", .type = "f64", .width = sizeof(double)};
 static const struct part clocks = {.key = "samples_hz_file", .type = "f32", .width = sizeof(float)};
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static void add_part(struct sidecar *sidecar, struct part part, const void *values, size_t count, struct json_out *out)
 {
@@ -102,9 +102,9 @@ void samples_file_add(struct sidecar *sidecar, const struct result_case *c, stru
         add_part(sidecar, clocks, c->sample_hz, c->sample_count, out);
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 
-/* *values stays NULL when there is no such member or no file. */
+/* *values stays NULL if the member or the file is missing. */
 static enum status read_part(void **values, struct samples_file *file, const struct result_case *c, struct part part,
                              const cJSON *parent, struct arena *arena, struct err *err)
 {
