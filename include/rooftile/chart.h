@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts: a description of what is drawn. src/report/chart_svg.c decides sizes, colours and the positions of labels;
- * the code that fills a chart knows nothing of these.
+ * Charts: a description of the content. src/report/chart_svg.c chooses sizes, colours and the positions of labels; code
+ * that fills a chart does not depend on them.
  *
- * Values are in base units; an axis' unit is one of a table's column (table.h). On an axis of names the value k stands
- * for names[k], the first on top or at the left.
+ * Values are in base units; an axis has a unit of table columns (table.h). On an axis of names the value k stands for
+ * names[k], the first at the top or at the left.
  */
 #ifndef ROOFTILE_CHART_H
 #define ROOFTILE_CHART_H
@@ -15,35 +15,35 @@ enum chart_scale { CHART_LOG, CHART_LINEAR, CHART_NAMES };
 
 enum chart_kind {
     CHART_MARKS,
-    CHART_CURVE,    /* marks, joined */
+    CHART_CURVE,    /* joined marks */
     CHART_LINE,     /* a ceiling: no marks, its name beside it */
-    CHART_DASHED,   /* the same, of something that was not measured */
+    CHART_DASHED,   /* the same for a value that was not measured */
     CHART_BOUNDARY, /* thin; its name at its end */
     CHART_BAND,     /* between `low` and `high` */
     CHART_INTERVAL, /* a mark, and a line from `low` to `high` */
     CHART_BAR,      /* from `low` to `high` */
-    CHART_CELL,     /* of a heat map: both axes have names; coloured by `share` */
+    CHART_CELL,     /* of a heat map: both axes have names; `share` sets the colour */
     CHART_KINDS
 };
 
-/* Colours: 0 to CHART_SERIES - 1 are told apart by people, and each has a mark of its own shape; then: */
+/* Looks: 0 to CHART_SERIES - 1 have distinguishable colours, and each its own shape of mark; then: */
 enum { CHART_SERIES = 8, LOOK_PALE = CHART_SERIES, LOOK_HOLLOW, LOOK_COUNT };
 
 struct chart_point {
     double x, y;
-    double low, high;    /* of the axis that has no names; without names of y */
-    double share;        /* cells: 0..1 of the best */
-    double cost;         /* how much of all time it takes; 0: not known */
-    const char *name;    /* whose it is: a case; NULL: the series' */
-    const char *words;   /* shown beside or in it; NULL: none */
-    const char *said;    /* shown when the pointer is on it: lines; NULL: nothing */
+    double low, high;    /* along the axis without names; along y if neither has names */
+    double share;        /* cells: 0..1 of the best cell */
+    double cost;         /* share of the total time; 0: unknown */
+    const char *name;    /* name of its case; NULL: that of the series */
+    const char *words;   /* written beside or in it; NULL: none */
+    const char *said;    /* tooltip of one or more lines; NULL: none */
     const char *id;      /* of the case that it links to; NULL: none */
-    const char *ceiling; /* a line's: what it is the ceiling of; a case's: the one above it; NULL: none */
+    const char *ceiling; /* for a line: what it limits; for a case: the ceiling above it; NULL: none */
 };
 
 struct chart_series {
     enum chart_kind kind;
-    const char *name; /* "": not in the legend */
+    const char *name; /* "": not listed in the legend */
     size_t look;
     struct chart_point *points;
     size_t count;
@@ -60,27 +60,27 @@ struct chart_axis {
 
 struct chart {
     struct arena *arena;
-    const char *name; /* a word, of its own in the document: "roofline" */
+    const char *name; /* a word, unique in the document: "roofline" */
     const char *title;
-    const char *desc; /* what it shows and what lines and colours mean, in a sentence or two */
+    const char *desc; /* its content and the meaning of lines and colours, in a sentence or two */
     struct chart_axis x, y;
     struct chart_series *series; /* drawn in this order */
     size_t count;
 };
 
-/* `title` and `desc` are kept. */
+/* `title` and `desc` must live as long as the chart. */
 struct chart *chart_new(struct arena *arena, const char *name, const char *title, const char *desc);
-/* Valid until the next one is added. */
+/* Adds a series, valid until the next one is added. */
 struct chart_series *chart_add(struct chart *chart, enum chart_kind kind, const char *name, size_t look);
-/* All else of it is unknown. Valid until the next one is added. */
+/* Adds a point with all other members unknown, valid until the next one is added. */
 struct chart_point *chart_point(struct chart *chart, struct chart_series *series, double x, double y);
-/* A line between two points. */
+/* Adds a line between two points. */
 void chart_line(struct chart *chart, enum chart_kind kind, const char *name, const double xy[static 4]);
-/* Makes the axis span all marks, bars and intervals and a little more, but never less than `least` from end to end
- * (a factor on a logarithmic axis). */
+/* Extends the axis over all marks, bars and intervals and a little more, but to at least `least` from end to end (a
+ * factor on a logarithmic axis). */
 void chart_fit(struct chart *chart, bool y, double least);
 struct table;
-/* The same as a table, a row for each point, for people who cannot see the chart. */
+/* The data of a chart as a table, with a row per point, for people who cannot see the chart. */
 struct table *chart_table(const struct chart *chart);
 
 #endif
