@@ -14,9 +14,8 @@
 #include "rooftile/vector_math.h"
 
 #define AREA 8192 /* doubles on the stack for the rows: 64 KiB */
-#define BLOCK_MAX                                                                                                      \
-    64 /* elements, aligned to multiples: conditions of choices are mostly uniform along rows of such
-                      * lengths */
+/* Elements in a block, aligned to multiples: conditions of choices are mostly uniform along rows of such lengths. */
+#define BLOCK_MAX 64
 
 /* ---- operations on rows: loops that compilers vectorise ---- */
 

@@ -238,8 +238,7 @@ struct dtype_row {
     size_t bytes;
     double epsilon; /* 0: an integer */
     double max;
-    bool (*store)(void *restrict out, const double *restrict values, size_t count); /* returns false if a value did not
-                                                                                     * fit */
+    bool (*store)(void *restrict out, const double *restrict values, size_t count); /* false: not all values fit */
     void (*load)(double *restrict values, const void *restrict in, size_t count);
 };
 

@@ -236,8 +236,7 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
         if (values[param].kind == PARAM_NUMBER && device->layouts[k].matrix_layout == values[param].number)
             matrix = &device->layouts[k];
     if (matrix)
-        memcpy(&facts.target, matrix, offsetof(struct target_facts, rate_f32)); /* the matrix instructions are the first
-                                                                                 * members */
+        memcpy(&facts.target, matrix, offsetof(struct target_facts, rate_f32)); /* matrix members are first */
     memcpy(slots + manifest->param_count, &facts, MANIFEST_DEVICE_NAMES * sizeof(double));
     slots[metric_slot(manifest)] = x;
     for (size_t k = metric_slot(manifest) + 1; k < variable_count(manifest); k++)

@@ -71,8 +71,7 @@ const struct text_template *template_empty(struct arena *arena);
 char *number_text(struct arena *arena, double value); /* shortest text that reads back as the same number */
 enum status params_parse(struct manifest_parser *parser, const cJSON *root, struct err *err);
 extern const struct record override_element;      /* struct param: values for our own parameters */
-extern const struct record variant_value_element; /* as override_element; values may depend on the device, as defaults
-                                                   * may */
+extern const struct record variant_value_element; /* as override_element; may depend on the device like defaults */
 extern const struct record foreign_element;       /* as override_element, for another kernel's parameters */
 
 /* ---- buffers.c ---- */
