@@ -16,7 +16,7 @@ const char *const compare_cause_names[] = {
     [CAUSE_NOISE] = "noise",
 };
 
-/* A comparison under way. */
+/* The state of a comparison. */
 struct comparing {
     const struct compare_options *options;
     struct arena *arena;
@@ -26,7 +26,7 @@ struct comparing {
     size_t class_count;
 };
 
-/* ---- may these two be compared at all? ---- */
+/* ---- comparability ---- */
 
 static enum status allowed(const struct result *base, const struct result *now, struct arena *arena, struct err *err)
 {
@@ -54,7 +54,7 @@ static int by_id(const void *a, const void *b)
     return strncmp(p, q, n < m ? n : m) ?: ORDER(n, m);
 }
 
-/* The cases of a result in the order of their plan ids. */
+/* Returns the cases of a result in the order of their plan ids. */
 static enum status index_of(const struct result_case ***out, const struct result *result, const char *which,
                             struct arena *arena, struct err *err)
 {
@@ -116,7 +116,7 @@ static void classify(struct compare_case *c, struct arena *arena)
         c->state = why ? COMPARE_REFUSED : COMPARE_JUDGED;
         c->reason = why ? why : "";
     } else if (had && c->now->status == CASE_SKIPPED) {
-        c->state = COMPARE_MISSING; /* what was measured and is not any more is a hole, whatever the reason */
+        c->state = COMPARE_MISSING; /* a case that was measured before and is not now is missing, whatever the reason */
         c->reason = trouble(c->now, arena);
     } else if (had || has) {
         c->state = had ? COMPARE_BROKEN : c->base->status == CASE_SKIPPED ? COMPARE_NEW : COMPARE_FIXED;
@@ -148,7 +148,7 @@ static enum status match(struct comparing *comparing, const struct result *base,
                                       comparing->options->filter_count ? ": the filter leaves none" : "");
 }
 
-/* ---- judging all at once ---- */
+/* ---- judging all cases together ---- */
 
 static enum status judge(struct comparing *comparing, double tick_ns, struct err *err)
 {
@@ -162,7 +162,7 @@ static enum status judge(struct comparing *comparing, double tick_ns, struct err
         if (c->state != COMPARE_JUDGED)
             continue;
         double *times = arena_array(arena, 2 * SHIFT_MAX_TRIALS, sizeof(*times));
-        uint32_t group = 0; /* more classes than MAX_CLASSES are one class together */
+        uint32_t group = 0; /* all classes beyond MAX_CLASSES form one class */
         while (group < comparing->class_count && group < MAX_CLASSES - 1 &&
                strcmp(comparing->classes[group].name, c->class) != 0)
             group++;
@@ -195,8 +195,8 @@ static size_t interference_trials(const struct result_case *c)
     return c->trial_count ? count : (c->flags & noisy) != 0;
 }
 
-/* A label, not a gate. A clock is believed before a hash: the same code on a slower clock is the clock's doing. Then
- * comes what was changed, the code before all; the environment is what is left when nothing was. */
+/* Sets a label, which is no gate. The clock takes precedence over hashes: the same code on a slower clock is slow
+ * because of the clock. Then come changes, first of the code; without any, the environment remains. */
 static void attribute(struct compare_case *c, double delta, struct arena *arena)
 {
     const double before = c->base->cycles, after = c->now->cycles;
@@ -230,7 +230,7 @@ enum status compare_results(struct comparison *out, const struct result *base, c
     struct comparison made = {.base = base, .now = now, .options = options->shift, .learned_noise = options->noise};
     if (allowed(base, now, arena, err))
         return err->status;
-    /* Noise that was learned on another device or in another environment is no noise of this one. */
+    /* Noise learned on another device or in another environment does not apply. */
     if (options->noise && strcmp(options->noise->fingerprint, now->fingerprint) != 0)
         return err_set(err, ERR_CONFIG,
                        "%s: the learned noise is of '%s' in another environment; run 'rooftile aa' again",
@@ -281,7 +281,7 @@ int compare_exit_code(const struct comparison *comparison, bool strict)
     return strict && open ? 4 : 0;
 }
 
-/* Other input data or another launch is another measurement, also where its time is the same; other code is what
+/* Other input data or another launch make it a different measurement even if its time is the same; other code is what
  * comparisons are for. NULL: none. */
 static const char *changed_unmoved(const struct comparison *comparison, struct arena *arena)
 {

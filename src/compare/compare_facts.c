@@ -4,7 +4,7 @@
 #include "rooftile/units.h"
 
 enum { MOST_DIFFERENCES = 256 };
-static const double ceiling_tolerance = 0.01; /* a measured ceiling that moves less is the same ceiling */
+static const double ceiling_tolerance = 0.01; /* smaller changes of a measured ceiling are noise */
 
 /* ---- key figures ---- */
 
@@ -19,7 +19,7 @@ static bool same_declaration(const struct result_kpi *a, const struct result_kpi
     return true;
 }
 
-/* As a time, where larger is worse; 0 for what cannot be one. */
+/* Converts a key figure to a time, where larger is worse; 0 if that is not possible. */
 static double as_time(double value, bool higher_is_better)
 {
     const double time = higher_is_better ? 1 / value : value;
@@ -100,7 +100,7 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
     return STATUS_OK;
 }
 
-/* ---- what else differs ---- */
+/* ---- other differences ---- */
 
 struct differences {
     struct compare_difference *list;

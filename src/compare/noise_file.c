@@ -14,7 +14,7 @@ enum status noise_file_path(const char **path, const struct result *result, bool
     return status;
 }
 
-/* The relative standard deviation of a case or class. */
+/* Checks the relative standard deviation of a case or class. */
 static enum status check_sigma(double sigma, const cJSON *json, struct err *err)
 {
     return sigma > 0 && sigma < 10

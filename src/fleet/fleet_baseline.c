@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A fleet's document as what others are set against.
+ * A fleet's document as the baseline of later ones.
  */
 
 #include "fleet_internal.h"
@@ -54,7 +54,7 @@ enum status fleet_baseline_read(const struct fleet_baseline **baseline, const ch
     return STATUS_OK;
 }
 
-/* By its id: what a label omits, such as the size, may differ in the baseline. */
+/* Compares by id: properties that a label omits, such as the size, may differ in the baseline. */
 struct outlier_level fleet_baseline_level(const struct fleet_baseline *baseline, const char *group,
                                           const struct fleet_metric *metric)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of src/fleet share.
+ * Shared by the files of src/fleet.
  */
 #ifndef ROOFTILE_FLEET_INTERNAL_H
 #define ROOFTILE_FLEET_INTERNAL_H
 
 #include "rooftile/fleet.h"
 
-#define FLEET_TOGETHER " together" /* ends the name of a metric that was measured while all devices ran */
-#define FLEET_GROUP_FACTS 6        /* devices with the same first so many facts are a group */
+#define FLEET_TOGETHER " together" /* suffix of metrics measured while all devices ran */
+#define FLEET_GROUP_FACTS 6        /* devices with the same first facts form a group */
 
 struct fleet_run {
     const char *run_id;
@@ -20,9 +20,9 @@ struct fleet_run {
     } * readings;
 };
 
-/* Joins the results of one device into one device with its runs; sorts by name (fleet_join.c). */
+/* Joins the results of one device into a device with several runs; sorts by name (fleet_join.c). */
 void fleet_join(struct fleet *fleet);
-/* Groups of devices that are alike, and facts that differ within them. */
+/* Form groups of devices that are alike, and find facts that differ within a model. */
 void fleet_make_groups(struct fleet *fleet);
 void fleet_find_drift(struct fleet *fleet);
 

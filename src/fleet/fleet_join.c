@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs of one device become one device; devices that are alike become a group.
+ * Joins the runs of one device, and groups devices that are alike.
  */
 
 #include "fleet_internal.h"
 
 /* ---- runs of one device ---- */
 
-/* "n9" before "n10". */
+/* Orders "n9" before "n10". */
 static int by_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++) {
@@ -32,13 +32,13 @@ static int by_device(const void *a, const void *b)
            ?: ORDER(x->run->together, y->run->together);
 }
 
-/* `count` runs of one device. What else was measured besides the time is of the last of them. */
+/* Joins `count` runs of one device. Values other than times come from the last run. */
 static struct fleet_device join(struct fleet *fleet, const struct fleet_device *runs, size_t count)
 {
     SCOPED(arena_release) struct arena scratch = {0};
     const size_t metrics = fleet->metric_count;
     struct fleet_device device = runs[count - 1];
-    double *times = arena_array(&scratch, metrics * count + 1, sizeof(*times)); /* of each metric `count` */
+    double *times = arena_array(&scratch, metrics * count + 1, sizeof(*times)); /* `count` for each metric */
     size_t *known = arena_array(&scratch, metrics + 1, sizeof(*known)), together = 0;
     device.readings = arena_array(fleet->arena, metrics + 1, sizeof(*device.readings));
     for (size_t m = 0; m < metrics; m++)
@@ -96,7 +96,7 @@ void fleet_join(struct fleet *fleet)
 
 /* ---- groups ---- */
 
-/* Baselines are found by it; in words a driver's version is called that. */
+/* Baselines are found by this name. With `in_words`, a driver's version is prefixed with "driver". */
 static const char *group_name(const struct fleet_device *device, bool in_words, struct arena *arena)
 {
     const char *name = "";
@@ -108,7 +108,7 @@ static const char *group_name(const struct fleet_device *device, bool in_words, 
     return name;
 }
 
-/* The model, and what other groups of it have otherwise. */
+/* Returns the model, and the facts that distinguish it from other groups of that model. */
 static const char *group_title(const struct fleet *fleet, const struct fleet_group *group)
 {
     const char *title = group->model;
@@ -141,9 +141,9 @@ void fleet_make_groups(struct fleet *fleet)
         group->title = group_title(fleet, group);
 }
 
-/* ---- drift: facts of which some devices have another value than most of their model ---- */
+/* ---- drift: facts in which devices differ from most others of their model ---- */
 
-#define NAMED 4 /* devices by name; the rest by number */
+#define NAMED 4 /* devices listed by name; the rest are counted */
 
 static int by_count(const void *a, const void *b)
 {
@@ -184,7 +184,7 @@ static void look_at(struct fleet *fleet, const char *model, const char *key)
     }
 }
 
-/* Every key that some device of a model has, once. */
+/* Each key that some device of a model has, once. */
 void fleet_find_drift(struct fleet *fleet)
 {
     for (size_t g = 0; g < fleet->group_count; g++) {

@@ -6,14 +6,14 @@
 const char *const fleet_verdict_names[] = {"alike", "not judged", "slow", "broken"};
 const char *const fleet_cause_names[] = {"unknown", "clock", "power", "heat", "memory", "link", "host"};
 
-/* Devices of a group, and their times of one metric. */
+/* The devices of a group, and their times of one metric. */
 struct column {
     size_t *devices;
     double *values;
     size_t count, known;
 };
 
-/* ---- where the slower of two modes are ---- */
+/* ---- the location of the slower of two modes ---- */
 
 static const char *slower_nodes(const struct fleet *fleet, const struct column *column, const struct outlier *out)
 {
@@ -53,11 +53,11 @@ static struct fleet_spread spread_of(const struct fleet *fleet, const struct col
         if (isfinite(noise))
             more[noises++] = noise;
     }
-    s.noise = 2 * noises >= s.n ? median_of(more, noises) : NAN; /* one noisy device says nothing about the others */
+    s.noise = 2 * noises >= s.n ? median_of(more, noises) : NAN; /* one noisy device does not represent the others */
     return s;
 }
 
-/* A group is compared with its baseline by medians, so its own devices make it as sure as sqrt n. */
+/* A group is compared with its baseline by medians, so the uncertainty falls with the square root of its devices. */
 static void set_against(struct fleet_spread *s, const struct outlier_level *level, const struct outlier_rule *rule)
 {
     struct outlier_rule group = *rule;
@@ -79,7 +79,7 @@ static void note_slow(struct fleet *fleet, const struct column *column, const st
         const struct fleet_reading *r = &device->readings[metric];
         const double median_ns = r->time_ns / (1 + out[k].change);
         device->outliers[metric] = out[k];
-        /* In every run of it, as a rule: what one run alone shows is noise. */
+        /* A device must be slow in every run; a single slow run is noise. */
         if (!out[k].slow || !(r->fastest_ns > median_ns * (1 + fleet->rule.delta))) {
             device->outliers[metric].slow = false;
             continue;
@@ -94,7 +94,8 @@ static void note_slow(struct fleet *fleet, const struct column *column, const st
     }
 }
 
-/* What all devices at once cost each: power, cooling, the host's links are shared. */
+/* Compares the times with all devices running to those of each device alone: power, cooling and the host's links are
+ * shared. */
 static void set_beside(struct fleet_spread *s, const struct fleet *fleet, const struct column *column)
 {
     const struct fleet_metric *own = &fleet->metrics[s->metric];
@@ -125,7 +126,7 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
                  : (struct outlier_level){.n = 0};
     outliers_judge(out, &s.modes, column->values, column->count, s.noise, &fleet->rule);
     if (column->known < OUTLIER_LEAST && level.n >= OUTLIER_LEAST - 1) {
-        /* Too few to be set against each other: each against the baseline. */
+        /* Too few devices to compare with each other: each is compared with the baseline. */
         for (size_t k = 0; k < column->count; k++)
             outlier_against(&out[k], column->values[k], &level, s.noise, &fleet->rule);
     }
@@ -141,12 +142,12 @@ static void judge_metric(struct fleet *fleet, struct column *column, size_t grou
     ARENA_PUSH(fleet->arena, fleet->spreads, fleet->spread_count, s);
 }
 
-/* ---- why a device is slow, by what else was measured of it: the first of these that holds ---- */
+/* ---- the cause of a slow device, from its other readings: the first that applies ---- */
 
-#define HOLDS_LESS 0.98 /* of the others' clock: below, it is another clock */
+#define HOLDS_LESS 0.98 /* of the others' clock; less is a different clock */
 #define HOTTER_C 8.0    /* above the others */
 
-/* The median over the devices of a group of one member of their readings, at `offset`. */
+/* Returns the median of a reading, the member at `offset`, over the devices of a group. */
 static double others(const struct fleet *fleet, size_t group, size_t metric, size_t offset)
 {
     double *values = new_zeroed(fleet->device_count + 1, sizeof(*values));
@@ -163,7 +164,7 @@ static double others(const struct fleet *fleet, size_t group, size_t metric, siz
 }
 #define OTHERS(member) others(fleet, group, metric, offsetof(struct fleet_reading, member))
 
-/* Its clock is lower than the others': by what? */
+/* Explains a clock that is lower than the others'. */
 static enum fleet_cause clock_cause(const char **why, const struct fleet *fleet, size_t group, size_t metric,
                                     const struct fleet_reading *r, double usual_hz)
 {
@@ -231,7 +232,7 @@ static int by_change(const void *a, const void *b)
     return ORDER(x->device, y->device) ?: ORDER(y->change, x->change);
 }
 
-/* ---- who is missing ---- */
+/* ---- missing devices ---- */
 
 static void miss(struct fleet *fleet, const char *node, const char *what)
 {
@@ -263,7 +264,7 @@ static void find_missing_nodes(struct fleet *fleet, const char *const *expected,
         if (!is_among(expected[k], seen, seen_count) &&
             !is_among(short_name(expected[k], fleet->arena), seen, seen_count))
             miss(fleet, expected[k], expected[k]);
-    for (size_t from = 0, to; from < fleet->device_count; from = to) { /* devices of a node that is there */
+    for (size_t from = 0, to; from < fleet->device_count; from = to) { /* devices of a node that is present */
         const struct fleet_device *first = &fleet->devices[from];
         for (to = from + 1; to < fleet->device_count && !strcmp(fleet->devices[to].node, first->node);)
             to++;
@@ -274,7 +275,7 @@ static void find_missing_nodes(struct fleet *fleet, const char *const *expected,
     }
 }
 
-/* Ranks of the job, where no names are expected. */
+/* Finds missing ranks of the job, if no node names are given. */
 static void find_missing_ranks(struct fleet *fleet)
 {
     uint32_t world = 0;
@@ -333,7 +334,7 @@ void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expect
         find_missing_ranks(fleet);
 }
 
-/* ---- what it comes to ---- */
+/* ---- the verdict ---- */
 
 int fleet_exit_code(const struct fleet *fleet, bool strict)
 {

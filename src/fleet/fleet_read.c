@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results become devices with readings. Of a result nothing is kept but what is judged, so that ten thousand of them
- * fit.
+ * Converts results to devices with readings. Only the judged values are retained, so that ten thousand results fit in
+ * memory.
  */
 
 #include "fleet_internal.h"
@@ -10,7 +10,7 @@
 
 /* ---- metrics ---- */
 
-/* Cases stand in the same order in all results of a suite, so the next one is nearly always the one behind the last. */
+/* Cases have the same order in all results of a suite, so the search starts after the last one found. */
 static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool together, size_t *next)
 {
     const double bytes = c->work.read_bytes + c->work.write_bytes, amount = c->work.flops > 0 ? c->work.flops : bytes;
@@ -35,15 +35,15 @@ static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool t
     return *next = fleet->metric_count - 1;
 }
 
-/* Of an id, "kernel/n=64;dtype=f32". */
+/* Returns the parameters of an id such as "kernel/n=64;dtype=f32". */
 static const char *parts_of(const char *id)
 {
     const char *slash = strchr(id, '/');
     return slash ? slash + 1 : "";
 }
 
-/* Results of several suites may lie together, and a label has only what differs within its own: the parts of its id,
- * such as "n=64", that others of the same label lack. */
+/* Several suites may be read together, and a label only has what differs within its suite. Adds the parts of the id,
+ * such as "n=64", that other metrics with the same label lack. */
 static void tell_apart(struct fleet *fleet)
 {
     const char **names = arena_array(fleet->arena, fleet->metric_count + 1, sizeof(*names));
@@ -78,7 +78,7 @@ static struct fleet_reading reading_of(const struct result_case *c, struct arena
         .memory_hz = b->memory_hz,
         .temp_c = b->temp_c,
         .power_w = b->power_w,
-        /* NaN where either is */
+        /* NaN if either is */
         .violation_power = b->violation_power - a->violation_power,
         .violation_heat = fmax(fmax(b->violation_thermal - a->violation_thermal, b->violation_hbm - a->violation_hbm),
                                b->violation_vr - a->violation_vr)};
@@ -100,7 +100,7 @@ static struct fleet_reading reading_of(const struct result_case *c, struct arena
 
 /* ---- facts ---- */
 
-/* "8 active at 400 Gb/s, 1 up at 10 Gb/s": what the cards are called is no difference. */
+/* Returns "8 active at 400 Gb/s, 1 up at 10 Gb/s"; the cards' names are not a difference. */
 static const char *nics_of(const struct device_info *d, struct arena *arena)
 {
     struct text text = {0};
@@ -120,7 +120,7 @@ static const char *nics_of(const struct device_info *d, struct arena *arena)
     return text_take(&text, arena);
 }
 
-/* The first FLEET_GROUP_FACTS make the group. */
+/* The first FLEET_GROUP_FACTS facts define the group. */
 static void take_facts(struct fleet_device *device, struct fleet *fleet, const struct result *result)
 {
     const struct device_info *d = &result->device;
@@ -153,7 +153,7 @@ static void take_facts(struct fleet_device *device, struct fleet *fleet, const s
     FOR_EACH(const struct fleet_fact, fact, known, COUNT_OF(known))
         facts[device->fact_count++] = (struct fleet_fact){fact->key, arena_strdup(arena, text_or_empty(fact->value))};
     FOR_EACH(const struct result_label, variable, result->env, result->env_count)
-        if (!strstr(variable->key, "VISIBLE_DEVICES")) /* differs from rank to rank by its purpose */
+        if (!strstr(variable->key, "VISIBLE_DEVICES")) /* differs between ranks on purpose */
             facts[device->fact_count++] = (struct fleet_fact){arena_strdup(arena, variable->key),
                                                               arena_strdup(arena, text_or_empty(variable->value))};
     device->facts = facts;
@@ -161,7 +161,7 @@ static void take_facts(struct fleet_device *device, struct fleet *fleet, const s
 
 /* ---- results ---- */
 
-/* What --budget leaves out is said in its cases, and nothing is wrong with the device that had some. */
+/* Cases skipped because of --budget are marked as such, and do not count against the device if it measured others. */
 static const char *why_not_whole(const struct result *result)
 {
     if (!result->status || !strcmp(result->status, "complete"))
@@ -185,7 +185,7 @@ static void fleet_add(struct fleet *fleet, const struct result *result)
                                   .node = job->node && *job->node
                                               ? arena_strdup(arena, job->node)
                                               : arena_printf(arena, "host-%.8s", *host ? host : "?")};
-    /* Without a number of its own a device is told by its process: each may see a single one. */
+    /* A device without a unique id is identified by its process, as each process may see a single device. */
     const char *own = *d->uuid      ? d->uuid
                       : *d->pci_bdf ? d->pci_bdf
                                     : arena_printf(arena, "%s#%u", d->id, job->local_rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of nodes as Slurm and its like write them.
+ * Parses node lists in the notation of Slurm and similar systems.
  */
 
 #include "rooftile/fleet.h"
@@ -13,7 +13,7 @@ struct list {
 
 static enum status expand(struct list *list, const char *before, const char *rest, struct err *err);
 
-/* "003-007" or "12", of `length` characters, each put between `before` and `rest`. */
+/* Expands "003-007" or "12" of `length` characters, each between `before` and `rest`. */
 static enum status expand_range(struct list *list, const char *before, const char *range, size_t length,
                                 const char *rest, struct err *err)
 {
@@ -27,12 +27,12 @@ static enum status expand_range(struct list *list, const char *before, const cha
     if (low > high)
         return err_set(err, ERR_USAGE, "the range of nodes %.*s ends before it begins", (int)length, range);
     enum status status = STATUS_OK;
-    for (unsigned long k = low; k <= high && !status; k++) /* no longer than FLEET_MAX_NODES: then expand fails */
+    for (unsigned long k = low; k <= high && !status; k++) /* limited by FLEET_MAX_NODES, where expand fails */
         status = expand(list, arena_printf(list->arena, "%s%0*lu", before, (int)width, k), rest, err);
     return status;
 }
 
-/* `before` is settled; `rest` may have brackets. */
+/* `before` is final; `rest` may have brackets. */
 static enum status expand(struct list *list, const char *before, const char *rest, struct err *err)
 {
     const char *open = rest + strcspn(rest, "[]"), *close = *open ? strchr(open, ']') : NULL;

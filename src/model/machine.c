@@ -11,7 +11,8 @@ enum status machine_read(struct machine *machine, const char *path, struct err *
     const cJSON *root;
     struct machine read = {0};
     enum status status = json_read(&root, path, &arena, err);
-    if (!status && cJSON_IsObject(json_member(json_member(root, "documents"), "machine"))) /* of scripts/gpu_check */
+    /* a document of scripts/gpu_check */
+    if (!status && cJSON_IsObject(json_member(json_member(root, "documents"), "machine")))
         root = json_member(json_member(root, "documents"), "machine");
     if (!status)
         status = record_get(&read, &machine_record, root, true, &arena, err);
@@ -56,7 +57,7 @@ bool machine_unit_known(const char *name)
             text_has_word(types, " ", type + 1, strlen(type + 1)));
 }
 
-/* ---- what follows from a target's rates ---- */
+/* ---- values derived from a target's rates ---- */
 
 static void derive_peak(struct machine_unit *unit, const char *name, double per_clock, double cus, double core_hz)
 {
@@ -66,7 +67,7 @@ static void derive_peak(struct machine_unit *unit, const char *name, double per_
              "derived: %.0f compute units x %.4g per clock x %.3g GHz", cus, per_clock, core_hz / 1e9);
 }
 
-/* A multiply-add of 24 bits per lane and clock, and dot products of packed numbers of 8 and 4 bits: 64 lanes a compute
+/* 24-bit multiply-adds per lane and clock, and dot products of packed 8-bit and 4-bit numbers: 64 lanes per compute
  * unit (AMD's instruction set manuals; half of the f32 lanes of an SM in the CUDA guide's table). */
 #define INTEGER_LANES 64.0
 
@@ -90,10 +91,11 @@ void machine_derive(struct machine *machine)
 
 void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz)
 {
-    /* Of 16 and 8 bits: from the registers' width, two and four times as many. Of matrix units only that no generation
-     * has more than 64 times its vector units' rate (fp4 of CDNA 4: 59 times). A compute unit of a GPU has an LDS of at
-     * most 256 bytes per clock beside its cache. An item is half a byte at least, or an operation; a step takes a lane
-     * of a GPU for a clock, and no processor retires over 8 instructions in one. */
+    /* 16-bit and 8-bit rates follow from the register width: two and four times the f32 rate. For matrix units the
+     * only known bound is that no generation exceeds 64 times its vector units' rate (fp4 of CDNA 4: 59 times). A
+     * GPU's compute unit has an LDS of at most 256 bytes per clock beside its cache. An item is at least half a
+     * byte, or an operation; a step takes one lane of a GPU for a clock, and no processor retires more than 8
+     * instructions in one. */
     const bool cpu = rates->cpu > 0;
     const double bytes = rates->rate_bytes > 0 ? rates->rate_bytes + (cpu ? 0 : 256) : 0;
     const double operations = (cpu ? 8 : 64) * rates->rate_f32;

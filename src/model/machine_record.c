@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machine files as tables (machine.h shows one). What is unknown is absent or null, and never written.
+ * Machine files as tables (machine.h shows one). Unknown values are absent or null, and are never written.
  */
 #include "rooftile/machine.h"
 #include "rooftile/record.h"
@@ -43,7 +43,7 @@ static const struct record ceiling_record = {RECORD_TABLE(ceiling_fields), .know
 #undef RECORD_STRUCT
 
 #define RECORD_STRUCT struct machine_level
-/* A capacity without a word about it is a data sheet's. */
+/* A capacity without a confidence comes from a data sheet. */
 static enum status trust_capacity(void *base, const cJSON *json, UNUSED struct err *err)
 {
     struct machine_level *level = base;

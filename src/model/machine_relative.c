@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a machine's file does not know, from its nearest relative: for predictions alone.
+ * Completes a machine, for predictions only, with values from its nearest relative.
  */
 
 #include "rooftile/machine.h"
 
-/* Relatives of relatives, at most. */
+/* Limit on the chain of relatives. */
 #define DEEPEST 6
 
 struct borrowing {
     struct machine *to;
     const struct machine *from;
     struct machine_borrowed *borrowed;
-    double clocks; /* the relative's clock over this one's: caches take the same number of cycles */
-    double
-        compute; /* compute units x clock of this one over the relative's: what each unit does in a clock is the same */
+    double clocks;  /* the relative's clock over this one's; caches take the same number of cycles */
+    double compute; /* compute units x clock of this one over the relative's; each unit does the same per clock */
 };
 
 static void note(const struct borrowing *with, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -32,7 +31,7 @@ static void note(const struct borrowing *with, const char *format, ...)
         snprintf(what + length, sizeof(borrowed->what[0]) - (size_t)length, " from %s", with->from->name);
 }
 
-/* The level that plays the same part: the nearest, the memory, or one of the same name. */
+/* Returns the corresponding level: the nearest, the memory, or one of the same name. */
 static const struct machine_level *counterpart(const struct machine *machine, uint32_t k, const struct machine *from)
 {
     if (!from->level_count)
@@ -45,8 +44,8 @@ static const struct machine_level *counterpart(const struct machine *machine, ui
     return NULL;
 }
 
-/* A share of the peak carries over; of a level whose peak is not known here, what each compute unit gets. No cache is
- * slower than the memory behind it, which the units of a smaller relative share. */
+/* Transfers the share of the peak, or if the peak is unknown here, the bandwidth per compute unit. No cache is slower
+ * than the memory behind it, which fewer units share on a smaller relative. */
 static void borrow_bandwidth(const struct borrowing *with, struct machine_level *level,
                              const struct machine_level *other)
 {

@@ -3,7 +3,7 @@
 
 #define KIB 1024u
 #define SGPR_GRANULE 16u
-#define ACC_GRANULE 4u /* where AGPRs may start in a unified file */
+#define ACC_GRANULE 4u /* alignment of the first AGPR in a unified file */
 
 static uint64_t round_up(uint64_t value, uint64_t granule)
 {
@@ -15,7 +15,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* In waves of 64 a register takes twice the space in the register file that it takes in waves of 32. */
+/* In waves of 64, a register takes twice the space of a register in waves of 32. */
 static uint32_t per_wave(uint32_t registers, const struct occupancy *o)
 {
     return o->wave > o->limits->wave ? registers / 2 : registers;
@@ -36,7 +36,7 @@ static uint32_t waves_of(uint32_t file, uint32_t allocated, uint32_t waves_max)
     return waves < 1 ? 1 : smaller(waves, waves_max);
 }
 
-/* On AMD a workgroup of one wave needs no barrier. */
+/* On AMD, a workgroup of one wave needs no barrier. */
 static uint32_t workgroups_by_barriers(const struct occupancy *o, const struct occupancy_use *use)
 {
     const uint32_t barriers = o->limits->barriers_cu * (o->wgp_mode ? 2 : 1);
@@ -68,7 +68,7 @@ static void count_workgroups(struct occupancy *o, const struct occupancy_use *us
     o->waves_per_simd = (double)o->waves / o->simds;
 }
 
-/* All but what would raise it. */
+/* Computes everything but the changes that would raise it. */
 static void compute(struct occupancy *o, const struct occupancy_limits *limits, const struct occupancy_use *use)
 {
     *o = (struct occupancy){.limits = limits, .wave = use->wave ? use->wave : limits->wave};
@@ -86,13 +86,13 @@ static void compute(struct occupancy *o, const struct occupancy_limits *limits, 
     count_workgroups(o, use);
 }
 
-/* The most of something that `users` can have of a pool that is handed out in granules. */
+/* Returns the largest share of a pool per user, in whole granules. */
 static uint64_t share(uint64_t pool, uint64_t users, uint64_t granule)
 {
     return pool / users / granule * granule;
 }
 
-/* Reduces what is used until one more workgroup fits; false when no change of resources gives it. */
+/* Reduces resources until one more workgroup fits; returns false if no change of resources achieves that. */
 static bool fit_one_more(struct occupancy_use *use, const struct occupancy *o)
 {
     const struct occupancy_limits *limits = o->limits;
@@ -114,7 +114,7 @@ static bool fit_one_more(struct occupancy_use *use, const struct occupancy *o)
     return true;
 }
 
-/* Where workgroups are too many, larger ones; else smaller ones. */
+/* If there are too many workgroups, tries larger ones, else smaller ones. */
 static void find_better_block(struct occupancy *o, const struct occupancy_use *use)
 {
     const bool larger = o->limited_by[LIMITER_BARRIERS];
@@ -147,7 +147,8 @@ static enum status refuse(const struct occupancy_limits *limits, const struct oc
     if (limits->words->per_unit && use->vgprs > limits->vgprs_max)
         return err_set(err, ERR_CONFIG, "%u registers: a thread of %s has at most %u", use->vgprs, use->target,
                        limits->vgprs_max);
-    /* A wave with all it can address is given whole granules, and LLVM 22 asks for these where LDS admits few waves. */
+    /* A wave with the most registers that it can address gets whole granules, and LLVM 22 requests these where LDS
+     * allows few waves. */
     const uint64_t most = round_up(limits->vgprs_max, limits->vgpr_granule);
     if (use->vgprs > most || use->agprs > most || total_vgprs(limits, use) > most)
         return err_set(err, ERR_CONFIG, "%u VGPRs and %u AGPRs: a wave of %s has at most %u", use->vgprs, use->agprs,
@@ -175,7 +176,7 @@ enum status occupancy_compute(struct occupancy *occupancy, const struct occupanc
     return STATUS_OK;
 }
 
-/* ---- in words, each vendor's own ---- */
+/* ---- text, in each vendor's terms ---- */
 
 double occupancy_waves(const struct occupancy *occupancy, double waves_per_simd)
 {
@@ -218,7 +219,7 @@ void occupancy_limiters(struct text *text, const struct occupancy *occupancy)
     }
 }
 
-/* "4 VGPRs", "1 byte of LDS". */
+/* Adds "4 VGPRs" or "1 byte of LDS". */
 static void add_part(struct text *text, const char **between, uint64_t amount, const char *what, const char *behind)
 {
     if (!amount)

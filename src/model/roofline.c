@@ -14,14 +14,14 @@ static double total_bytes(const struct work *work)
     return work->read_bytes + work->write_bytes;
 }
 
-/* The caches of a GPU's compute unit are invalidated before each launch, and write through. */
+/* The caches of a GPU's compute unit are invalidated before each launch, and are write-through. */
 static bool starts_empty(const struct machine *machine, const struct machine_level *level)
 {
     return (target_is_amd(machine->arch) || target_is_nvidia(machine->arch)) &&
            (!strcmp(level->name, "L0") || !strcmp(level->name, "L1"));
 }
 
-/* `warm`: without what starts empty. */
+/* `warm`: skips caches that start empty. */
 static double capacity_before(const struct machine *machine, uint32_t level, bool warm)
 {
     double bytes = 0;
@@ -30,7 +30,7 @@ static double capacity_before(const struct machine *machine, uint32_t level, boo
     return bytes;
 }
 
-/* The least that must cross `level` in one launch; see the header. */
+/* Returns the least bytes that must cross `level` in one launch; see the header. */
 static double traffic_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache,
                             uint32_t level)
 {
@@ -44,7 +44,7 @@ static double traffic_bytes(const struct machine *machine, const struct work *wo
     const double missing = fmax(0, footprint - capacity_before(machine, level, false));
     const double passes = fmax(1, bytes / footprint / fmax(1, work->shared_by));
     const double first = cache == CACHE_HOT ? fmax(0, footprint - stay) : footprint;
-    /* Nobody has to push written bytes out before the launch ends, as far as the caches hold them. */
+    /* Written bytes need not leave the caches before the launch ends, as far as they fit. */
     const double kept = cache == CACHE_COLD ? fmin(work->write_bytes, stay) : 0;
     return fmax(0, first + missing * (passes - 1) - kept);
 }
@@ -70,9 +70,9 @@ const struct machine_level *lower_bound_level(double *time_ns, const struct mach
     return slowest;
 }
 
-/* What the arithmetic units must do. */
+/* The work of the arithmetic units. */
 struct demand {
-    const struct machine_unit *unit; /* NULL: the machine has none of that name */
+    const struct machine_unit *unit; /* NULL: the machine has no unit of that name */
     double amount;
 };
 enum { DEMANDS = 2 };
@@ -100,17 +100,18 @@ const struct machine_unit *lower_bound_unit(double *time_ns, const struct machin
 
 /* ---- the roof ---- */
 
-/* A ceiling measured while a neighbour ran has an interval that would excuse anything: 188 % of one passed so. */
+/* A ceiling measured beside another load has an interval that would excuse anything: a case at 188 % passed that
+ * way. */
 #define WIDEST_INTERVAL 0.025
 
-/* How far above a measured ceiling a case may be, as a factor. */
+/* Returns the factor by which a case may exceed a measured ceiling. */
 static double margin_of(const struct ceiling *ceiling)
 {
     return 1.02 + 2 * fmin(ceiling->ci_rel, WIDEST_INTERVAL);
 }
 
-/* The rate that tells which roof is the lower one: that of the line; where there is none, what streams reach, or the
- * rate of the next level out. */
+/* Returns the rate used to find the lower roof: the ceiling, otherwise the rate of streams, otherwise the rate of the
+ * next level outwards. */
 static double rate_from(const struct machine *machine, uint32_t level)
 {
     double rate = 0;
@@ -133,12 +134,12 @@ double lower_bound_usual_bytes(const struct machine *machine, const struct work 
         held |= holds;
         warm |= holds && !starts_empty(machine, nearer);
     }
-    /* Behind the caches of single compute units, those that go over the same data at the same time share what comes. */
+    /* Beyond the caches of single compute units, units that read the same data at the same time share the traffic. */
     const double passing = level > 1 ? fmax(footprint, bytes / fmax(1, work->shared_by)) : bytes;
     return !held ? passing : warm && cache == CACHE_HOT ? 0 : footprint;
 }
 
-/* Index of the level whose line the case lies under; level_count where none is known. */
+/* Returns the index of the level that bounds the case; level_count if none is known. */
 static uint32_t memory_roof(const struct machine *machine, const struct work *work, enum cache_mode cache,
                             double time_ns)
 {
@@ -185,7 +186,7 @@ void lower_bound_by(struct lower_bound *lower_bound, const struct machine *machi
     set_roof(lower_bound, bound, level != NULL, ceiling);
 }
 
-/* The lower of the two, and "launch" where that hides both. */
+/* Sets the lower of the two roofs, and "launch" if that hides both. */
 static void find_roof(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
                       enum cache_mode cache, double time_ns)
 {
@@ -201,7 +202,7 @@ static void find_roof(struct lower_bound *lower_bound, const struct machine *mac
     if (of_flops && level && ceiling_value(&level->bandwidth) > 0 && ceiling_value(&of_flops->peak) > 0)
         lower_bound->ridge = ceiling_value(&of_flops->peak) / ceiling_value(&level->bandwidth);
     const double roof_ns = fmax(memory_ns, unit_ns);
-    if (work->level[0]) /* known is which path binds, even where nobody knows how wide it is */
+    if (work->level[0]) /* the limiting path is known even if its bandwidth is not */
         set_roof(lower_bound, work->level, true, link ? &link->rate : level ? &level->bandwidth : NULL);
     else if (machine->launch_ns > roof_ns && !(time_ns > 2 * machine->launch_ns))
         lower_bound_by(lower_bound, machine, work, "launch");
@@ -247,7 +248,7 @@ const char *lower_bound_lacks(const struct machine *machine, const struct work *
 
 /* ---- plausibility ---- */
 
-/* One ceiling and what must pass under it. */
+/* A ceiling, and the amount of work that it limits. */
 struct limit {
     const char *name;
     struct ceiling ceiling;
@@ -255,7 +256,7 @@ struct limit {
     const char *rate_unit;
 };
 
-/* What a number is worth: of a data sheet, or made of clock, width and count. */
+/* Returns the origin of a value: a data sheet, or derived from clock, width and count. */
 static const char *vendor_kind(const struct ceiling *ceiling)
 {
     return text_starts(ceiling->vendor_source, "derived") ? "derived peak of" : "vendor peak of";
@@ -270,7 +271,7 @@ static void say(char why[static 256], const struct limit *limit, const char *kin
              units_time(least, least_ns));
 }
 
-/* Raises `worst` where this ceiling says more. */
+/* Raises `worst` if this ceiling gives a worse verdict. */
 static void judge_ceiling(enum plausibility *worst, const struct limit *limit, double time_ns, double tick_ns,
                           char why[static 256])
 {
@@ -287,7 +288,7 @@ static void judge_ceiling(enum plausibility *worst, const struct limit *limit, d
     }
 }
 
-/* What an item is called: in units of which limit. Decimal and binary prefixes count. */
+/* Matches the name of an item with the unit of a limit, including decimal and binary prefixes. */
 static struct demand item_demand(const struct machine *machine, const struct work *work)
 {
     static const struct {
@@ -320,7 +321,7 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
         struct limit limit = {level->name, level->bandwidth, traffic_bytes(machine, work, cache, k), "B/s"};
-        if (!applies(level, work)) /* what a kernel reached on its own memory says nothing of a link */
+        if (!applies(level, work)) /* a kernel's rate on its own memory does not apply to a link */
             limit.ceiling.measured = 0;
         judge_ceiling(&worst, &limit, time_ns, tick_ns, why);
     }
@@ -329,7 +330,7 @@ enum plausibility lower_bound_judge(const struct machine *machine, const struct 
         judge_ceiling(&worst, &(struct limit){link->name, link->rate, total_bytes(work), "B/s"}, time_ns, tick_ns, why);
     for (int k = 0; k <= DEMANDS; k++) {
         struct demand of = k < DEMANDS ? demand(machine, work, k) : item_demand(machine, work);
-        if (!of.unit && of.amount > 0) /* by operations of all types where its own are not known */
+        if (!of.unit && of.amount > 0) /* uses operations of all types if the rate of its own type is unknown */
             of.unit = machine_unit(machine, LIMIT_OPERATIONS);
         if (!of.unit || !(of.amount > 0))
             continue;

@@ -3,16 +3,16 @@
 
 #include "rooftile/occupancy.h"
 
-/* ---- what families of targets have ---- */
+/* ---- properties of families of targets ---- */
 
 #define KIB 1024u
 
 static const struct occupancy_words amd = {"CU", "workgroup", "wave", "VGPR", "LDS", false};
 static const struct occupancy_words nvidia = {"SM", "block", "warp", "register", "shared memory", true};
 
-/* Occupancy: occupancy.h says where the numbers are from. A GCN or CDNA compute unit, an RDNA one (LLVM gives the LDS
- * of gfx10 and later a granule of 512 bytes, the RDNA 2 manual, 3.6.6, of 1024; allocation follows LLVM), and NVIDIA's
- * SM since compute capability 8.0. */
+/* Occupancy: occupancy.h has the sources. A GCN or CDNA compute unit, an RDNA one (the LDS granule of gfx10 and later
+ * is 512 bytes in LLVM, and 1024 in the RDNA 2 manual, 3.6.6; allocation follows LLVM), and NVIDIA's SM since compute
+ * capability 8.0. */
 #define GCN_CU(lds, granule)                                                                                           \
     .words = &amd, .wave = 64, .simds_cu = 4, .sgpr_file = 800, .waves = 8, .barriers_cu = 16, .lds_cu = (lds),        \
     .lds_max = (lds), .lds_granule = (granule)
@@ -49,7 +49,7 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
     WMMA(12, 32), .matrix_k_f16 = 16, .matrix_k_bf16 = 16, .matrix_k_fp8_ocp = 16, .matrix_k_i8 = 16,                  \
                   .matrix_k_i4 = 32, .matrix_k_sparse_f16 = 32, .matrix_k_sparse_i8 = 32,                              \
                   .matrix_k_sparse_fp8_ocp = 32, .matrix_k_f16_sums = 16, .matrix_k_bf16_sums = 16
-/* No sparse ones: how A lies there is documented nowhere. */
+/* No sparse ones: the layout of their A is not documented. */
 #define GFX1250_MATRIX                                                                                                 \
     WMMA(1250, 32), .matrix_k_f32 = 4, .matrix_k_f16 = 32, .matrix_k_bf16 = 32, .matrix_k_fp8_ocp = 128,               \
                     .matrix_k_mx = 128, .matrix_k_i8 = 64, .matrix_k_f16_sums = 32, .matrix_k_bf16_sums = 32
@@ -78,20 +78,20 @@ static const struct occupancy_words nvidia = {"SM", "block", "warp", "register",
 #define GFX11_VECTOR GFX11_UNITS, AMD_RATES(256, 0, 256)
 #define GFX12_UNITS GFX11_UNITS, .atomic_add_f16 = 1, .atomic_add_lds_f16 = 1
 #define GFX12_VECTOR GFX12_UNITS, AMD_RATES(256, 0, 256)
-/* 8-bit floats: ptxas of CUDA 12 and 13 has an instruction for mma.sync on sm_89, sm_120 and sm_121, elsewhere it makes
- * f16 of them. 48 KiB of shared memory is what a source may declare; more comes with the launch. */
+/* 8-bit floats: ptxas of CUDA 12 and 13 has an mma.sync instruction for them on sm_89, sm_120 and sm_121; elsewhere it
+ * converts them to f16. A source may declare 48 KiB of shared memory; more can be requested at launch. */
 #define NVIDIA_VECTOR(transcendental)                                                                                  \
     .f16 = 1, .i8_dot = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .lds_declared = 48 * KIB,    \
     .rate_f32 = 256, .rate_f64 = 128, .rate_transcendental = (transcendental), .rate_bytes = 256
-/* Beside what the processor's features give (run/facts.c). LDS: what the largest GPU's kernels declare. */
+/* In addition to the processor's features (run/facts.c). LDS: as much as the kernels of the largest GPU declare. */
 #define CPU_VECTOR                                                                                                     \
     .cpu = 1, .f16_dot = 1, .i4_dot = 1, .fp8_ocp = 1, .fp8_fnuz = 1, .dpp = 1, .permlane16 = 1,                       \
     .unaligned_access = 1, .atomic_add_f16 = 1, .atomic_add_f32 = 1, .atomic_add_f64 = 1, .atomic_add_lds_f16 = 1,     \
     .atomic_add_lds_f32 = 1, .atomic_add_lds_f64 = 1, .atomic_max_f32 = 1, .atomic_max_f64 = 1,                        \
     .atomic_max_lds_f32 = 1, .atomic_max_lds_f64 = 1, .lds_declared = 160 * KIB
 
-/* The first row that names a target counts. Rows whose names end in '*' are for targets that have no row of their own,
- * such as gfx11-generic: what they run on is not known, so neither is occupancy. */
+/* The first row with the target's name applies. Rows whose names end in '*' are for targets without a row of their own,
+ * such as gfx11-generic: their processor is unknown, and so is occupancy. */
 static const struct target_family families[] = {
     {{"gfx906", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR, AMD_DOTS, AMD_RATES(128, 64, 128)}},
     {{"gfx900 gfx902 gfx904 gfx909 gfx90c", GCN_CU(64 * KIB, 512), GCN_VGPRS}, {AMD_VECTOR, AMD_RATES(128, 64, 128)}},
@@ -115,7 +115,7 @@ static const struct target_family families[] = {
     {{"gfx1102 gfx1103 gfx1150 gfx1152 gfx1153", RDNA_CU(1024, 16, 16)}, {GFX11_MATRIX, GFX11_VECTOR}},
     {{"gfx1100 gfx1101 gfx1151", RDNA_CU(1536, 24, 16)}, {GFX11_MATRIX, GFX11_VECTOR}},
     {{"gfx1200 gfx1201", RDNA_CU(1536, 24, 16)}, {GFX12_MATRIX, .fp8_ocp = 1, GFX12_VECTOR}},
-    /* What AMD calls a CU here has the four SIMDs of a WGP, and no mode. */
+    /* A CU of these targets has the four SIMDs of a WGP, and no WGP mode. */
     {{"gfx1250 gfx1251", .words = &amd, .wave = 32, .simds_cu = 4, .vgpr_file = 1024, .vgpr_granule = 16,
       .vgpr_encoding = 16, .vgprs_max = 1024, .waves = 16, .waves_llvm = 16, .lds_cu = 320 * KIB, .lds_max = 320 * KIB,
       .lds_granule = 2048, .barriers_cu = 16},
@@ -130,7 +130,7 @@ static const struct target_family families[] = {
      {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 1, NVIDIA_VECTOR(16)}},
     {{"sm_100 sm_100a sm_100f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
      {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 2, NVIDIA_VECTOR(16)}},
-    /* Twice the exponentials of sm_100; of the others nothing is said. */
+    /* Twice the exponentials of sm_100; the other functions are not documented. */
     {{"sm_103 sm_103a sm_103f", NVIDIA_SM(16, 228, 32), .barriers_cu = 64},
      {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 2, NVIDIA_VECTOR(0)}},
     {{"sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f", NVIDIA_SM(12, 100, 24), .barriers_cu = 24},
@@ -146,8 +146,8 @@ static const struct target_family families[] = {
     {{.targets = "sm_*"}, {MMA_SYNC, .matrix_k_fp8_ocp = 32, .fp8_ocp = 1, .fp8_as_f16 = 2, NVIDIA_VECTOR(0)}},
 };
 
-/* The CPU device runs fragments by loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in waves
- * of 32 those of gfx12, or by the parameter `layout` those of gfx11, gfx1250 or NVIDIA. */
+/* The CPU device executes fragments as loops (kernels/include/simt_tile_cpu.h): in waves of 64 all shapes of MFMA, in
+ * waves of 32 those of gfx12, or by the parameter `layout` those of gfx11, gfx1250 or NVIDIA. */
 static const struct target_facts cpu_wave64 = {GFX94_MATRIX, .matrix_k_fp8_ocp = 128, .matrix_k_mx = 128, CPU_VECTOR};
 static const struct target_facts cpu_wave32[] = {
     {GFX12_MATRIX, CPU_VECTOR},
@@ -238,7 +238,7 @@ const char *target_unit_word(const char *arch)
     return target_is_amd(arch) ? amd.unit : target_is_nvidia(arch) ? nvidia.unit : "thread";
 }
 
-/* PTX ISA's "Release Notes": the version that first knows each target; for 89 and 90 that of mma's 8-bit floats. */
+/* PTX ISA's "Release Notes": the first version with each target; for 89 and 90 the first with 8-bit floats in mma. */
 unsigned target_ptx(const char *arch)
 {
     static const struct {
@@ -279,7 +279,7 @@ static unsigned long gfx_major(const char *arch)
 
 struct target_modes target_modes(const char *arch)
 {
-    if (text_starts(arch, "gfx125")) /* CDNA again: 320 KiB of LDS in one compute unit, waves of 32 only */
+    if (text_starts(arch, "gfx125")) /* CDNA again: 320 KiB of LDS per compute unit, waves of 32 only */
         return (struct target_modes){.wave32 = true, .wave = 32};
     if (target_is_nvidia(arch))
         return (struct target_modes){.wave32 = true, .wave = 32};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Curves of results: where they change, how they start, where they saturate.
+ * Curves of results: change points, start-up time, and saturation.
  */
 
 #include "rooftile/rng.h"
@@ -8,13 +8,13 @@
 
 /* ---- change points ---- */
 
-/* Shuffles of the significance test; the smallest p is 1 / (this + 1). */
+/* Shuffles of the significance test; the smallest p is 1 / (SHUFFLES + 1). */
 #define SHUFFLES 999
 
 /* Measured curves repeat to about a percent at best; a smaller estimate only means that few points were compared. */
 #define LEAST_NOISE 0.01
 
-/* log 1.1: levels nearer than 10 % are one. */
+/* log 1.1: levels that differ by less than 10 % are merged. */
 #define LEAST_STEP 0.0953
 
 struct segment {
@@ -29,12 +29,14 @@ struct curve {
     double noise; /* relative sd of a point */
 };
 
-/* Optimal partitioning (Jackson et al. 2005): best[e] is the least cost of the first e points. Returns the segments. */
+/* Optimal partitioning (Jackson et al. 2005): best[e] is the least cost of the first e points. Returns the number of
+ * segments. */
 static size_t partition(struct segment *segments, const struct curve *curve, size_t min_points, size_t *previous)
 {
     double *best = curve->scratch;
     const double noise = curve->noise;
-    /* Two parameters a segment, its place and its level: 1.5 times the Bayesian information criterion's 2 log n. */
+    /* Two parameters per segment, its position and its level: 1.5 times the Bayesian information criterion's 2 log
+     * n. */
     const double penalty = 3 * noise * noise * log((double)curve->count);
     size_t count = 0;
     best[0] = -penalty;
@@ -52,7 +54,7 @@ static size_t partition(struct segment *segments, const struct curve *curve, siz
     }
     for (size_t end = curve->count; end > 0; end = previous[end])
         segments[count++] = (struct segment){previous[end], end};
-    for (size_t k = 0; k < count / 2; k++) { /* they were found from the end */
+    for (size_t k = 0; k < count / 2; k++) { /* reversed, as they were found from the end */
         const struct segment swap = segments[k];
         segments[k] = segments[count - 1 - k];
         segments[count - 1 - k] = swap;
@@ -67,8 +69,9 @@ static double level_of(const struct curve *curve, struct segment segment)
     return median_of(curve->scratch, count);
 }
 
-/* A cache ends over a range of sizes, and the partition makes that ramp a segment of its own. It is no level: it climbs
- * by a quarter of the step between its neighbours or more, and is shorter than twice the least segment. */
+/* The transition at the end of a cache spans a range of sizes, and the partition makes that ramp a separate segment. A
+ * segment is a ramp and not a level if it climbs by at least a quarter of the step between its neighbours, and is
+ * shorter than twice the least segment. */
 static bool is_ramp(const struct curve *curve, const struct segment *segment, size_t min_points)
 {
     const size_t count = segment->end - segment->first;
@@ -85,7 +88,7 @@ static void take_out(struct segment *segments, size_t *count, size_t k)
     --*count;
 }
 
-/* Leaves only levels: ramps go, and neighbours that differ by less than LEAST_STEP or three sigmas are one. */
+/* Keeps levels only: removes ramps, and merges neighbours that differ by less than LEAST_STEP or three sigmas. */
 static size_t keep_levels(struct segment *segments, size_t count, const struct curve *curve, size_t min_points)
 {
     const double near = fmax(LEAST_STEP, 3 * curve->noise);
@@ -115,7 +118,7 @@ static double mean_difference(const double *values, size_t left, size_t count)
     return fabs(a / (double)left - b / (double)(count - left));
 }
 
-/* Permutation test of the difference of means: 1 - p. */
+/* Permutation test of the difference of means; returns 1 - p. */
 static double confidence_of(const struct curve *curve, struct segment a, struct segment b, struct rng *rng)
 {
     const size_t left = a.end - a.first, count = left + b.end - b.first;
@@ -142,7 +145,7 @@ static size_t find(struct change_point *points, size_t max_points, const double 
     struct rng rng;
     size_t count = partition(segments, curve, min_points, previous), found = 0;
     count = keep_levels(segments, count, curve, min_points);
-    /* A least segment on a ramp took points from the levels beside it: give back those that stand at the level. */
+    /* A minimum-length segment on a ramp took points from the adjacent levels. Returns those that are at the level. */
     const double near = 3 * curve->noise;
     for (size_t k = 0; k + 1 < count; k++) {
         struct segment *a = &segments[k], *b = &segments[k + 1];
@@ -196,7 +199,7 @@ size_t change_points(struct change_point *points, size_t max_points, const doubl
 
 /* ---- start-up time and knee ---- */
 
-/* Weighted sums of one straight line time = startup + volume / rate; weights 1 / time^2 make errors relative. */
+/* Weighted sums for a straight line time = startup + volume / rate; weights 1 / time^2 make errors relative. */
 struct sums {
     double w, x, y, xx, xy;
 };
@@ -221,7 +224,7 @@ bool startup_fit(struct startup_fit *fit, const double *volume, const double *ti
         return false;
     double slope = (s.w * s.xy - s.x * s.y) / determinant;
     double startup = (s.y - slope * s.x) / s.w;
-    /* Noise can push the intercept below zero, which no start-up time is: then the line through the origin. */
+    /* Noise can make the intercept negative, which is no start-up time: fits a line through the origin instead. */
     if (startup < 0) {
         startup = 0;
         slope = s.xy / s.xx;

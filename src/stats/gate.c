@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * The gate: one series judged, then all series run by run, with their common mode.
+ * The gate: judges one series, then all series run by run, with their common mode.
  */
 #include "rooftile/gate.h"
 
 #include "gate_internal.h"
 #include "values.h"
 
-/* What was expected of a class beforehand weighs as much as so many values' MADs. */
+/* The expected value of a class has the weight of this many MADs. */
 #define EXPECTED_WEIGHT 4
 
-/* No run-to-run sd below 0.2 % is believed. */
+/* An estimated run-to-run sd is at least 0.2 %. */
 #define LEAST_SD 0.002
 
-/* n values tell the sd by their MAD as well as 0.4 n do by their squares. */
+/* The MAD of n values estimates the sd as well as the squares of 0.4 n values. */
 #define MAD_EFFICIENCY 0.4
 #define CLASS_WEIGHT 4
 #define CARRIED_WEIGHT 8
 
-/* pi / 2: variance of a median of n is 1.57 s^2 / n. */
+/* pi / 2: the variance of a median of n is 1.57 s^2 / n. */
 #define MEDIAN_VARIANCE 1.57
 
 #define CORRELATED 0.3
 #define CORRELATED_VALUES 10
-#define MOST_CORRELATED 0.7 /* a short baseline tells no more; the factor stays below 2.4 */
+#define MOST_CORRELATED 0.7 /* a short baseline determines no more; the factor stays below 2.4 */
 
-/* What has moved shows at least this part of the shift: in its runs, and in the fastest trial measured again. */
+/* A real change shows at least this part of the shift: in its runs, and in the fastest trial of a repeated
+ * measurement. */
 #define SHOWN 0.25
 
-/* How long the change may have lasted, and the variance of what is compared with the baseline, in units of s^2. */
+/* Possible ages of the change in runs, and the variance of the value compared with the baseline, in units of s^2. */
 static const struct {
     size_t runs;
     double variance;
@@ -46,7 +47,7 @@ struct gate_options gate_defaults(void)
 
 /* ---- one series ---- */
 
-/* What one k says, and the baseline that it is set against. */
+/* The result for one k, and the baseline that it is compared with. */
 struct finding {
     size_t k, count;
     double shift, z, median, sigma;
@@ -54,11 +55,11 @@ struct finding {
 
 /* One series up to this run. */
 struct view {
-    const double *values; /* run by run, ln, NaN = missing */
-    size_t this_run;      /* index of the run judged */
+    const double *values; /* ln, per run; NaN = missing */
+    size_t this_run;      /* index of the run being judged */
     struct gate_segment segment;
-    double floor, again; /* floor: timer tick / T; again: of this run, measured again, ln; NaN = it was not */
-    double again_least;  /* ... the fastest trial; NaN = not known */
+    double floor, again; /* floor: timer tick / T; again: repeated measurement of this run, ln; NaN = none */
+    double again_least;  /* ... its fastest trial; NaN = unknown */
 };
 
 /* The last values of a segment, oldest first. */
@@ -69,7 +70,7 @@ struct points {
     size_t count;
 };
 
-/* Those of the runs first .. end - 1. */
+/* Collects the points of runs first .. end - 1. */
 static void points_of(struct points *points, const double *values, size_t first, size_t end)
 {
     size_t count = 0, at = end;
@@ -90,8 +91,8 @@ static double median_copied(const double *values, size_t count)
     return median_of(copy, count);
 }
 
-/* The larger of two views: the MAD sees the spread of levels (two modes, a drift), the successive differences the noise
- * from run to run. */
+/* Returns the larger of two estimates: the MAD covers several levels (two modes, a drift), the successive differences
+ * cover noise from run to run. */
 static double spread_of(const double *values, size_t count)
 {
     double copy[POINTS];
@@ -102,7 +103,7 @@ static double spread_of(const double *values, size_t count)
     return fmax(around, successive_sd(values, count, copy));
 }
 
-/* Lag 1, with the estimate's bias of -(1 + 3 rho) / n taken out (Kendall 1954). A handful of values tells nothing. */
+/* Lag 1, corrected for the estimate's bias of -(1 + 3 rho) / n (Kendall 1954). A handful of values is not enough. */
 static double autocorrelation(const double *values, size_t count)
 {
     const double n = (double)count;
@@ -138,19 +139,20 @@ static bool stands(struct finding *found, const struct points *points, size_t ch
     found->median = median_copied(values, count);
     found->sigma = fmax(sigma, fmax(LEAST_SD, view->floor));
     found->shift = distance(after, k, found->median);
-    /* Neighbouring runs that resemble each other make a run of high values likelier; one run is as likely as ever. */
+    /* Positive correlation between neighbouring runs makes a run of high values likelier; a single run is as likely as
+     * before. */
     const double rho = fmin(autocorrelation(values, count), MOST_CORRELATED);
     const double correlated = k > 1 && rho > CORRELATED ? sqrt((1 + rho) / (1 - rho)) : 1;
     found->z =
         found->shift / (found->sigma * correlated * sqrt(changes[change].variance + MEDIAN_VARIANCE / (double)count));
-    /* Two wild runs of three move their median. A level that has moved shows every run: of 3 runs none, of 5 or 7 at
+    /* Two outliers among three runs move their median. A changed level shows in every run: of 3 runs none, of 5 or 7 at
      * most one may miss a quarter of the shift. Halves the false alarms of heavy tails (simulated). */
     const size_t missing = COUNT_WHERE(one, after, k, (*one - found->median) / found->shift < SHOWN);
     return fabs(found->z) > options->threshold && fabs(found->shift) > log1p(options->delta) && missing <= (k - 1) / 4;
 }
 
-/* This run's finding, or the one of the largest |Z| among those that have stayed for some runs. True for a candidate.
- */
+/* Selects this run's finding, or the one with the largest |Z| among those that have persisted for some runs. Returns
+ * true for a candidate. */
 static bool search(struct finding *found, const struct points *points, const struct view *view, double s0,
                    const struct gate_options *options)
 {
@@ -168,8 +170,8 @@ static bool search(struct finding *found, const struct points *points, const str
     return candidate;
 }
 
-/* Do the trials that were measured again show the same by themselves? Occasional interference affects them too, but
- * seldom all: without asking the fastest one, up to 6 runs in 100 were red for nothing (simulated). */
+/* True if the repeated trials alone show the same. Occasional interference affects them too, but seldom all: without
+ * testing the fastest one, up to 6 runs in 100 were false alarms (simulated). */
 static bool stands_again(const struct finding *found, const struct points *points, const struct view *view, double s0,
                          const struct gate_options *options)
 {
@@ -189,8 +191,9 @@ static double deviations(const double *values, size_t count, double median)
     return sum;
 }
 
-/* The k are few, the change may lie between them: of the splits that leave two values or more, and no more than a few
- * more than the longest k, the one with the least absolute deviations from two medians. */
+/* There are few values of k, and the change may lie between them. Returns the split with the least absolute
+ * deviations from two medians, among those that leave at least two values and go back at most a few runs more than
+ * the longest k. */
 static size_t split_of(const struct points *points, const struct finding *found)
 {
     const size_t n = points->count, farthest = GATE_LONGEST + 3;
@@ -298,10 +301,10 @@ static enum status check(const struct gate_set *set, const struct gate_options *
     return STATUS_OK;
 }
 
-/* ---- what runs share ---- */
+/* ---- common mode of runs ---- */
 
-/* A run with too few cases has no common mode of its own, but the class's level has not gone back to its first
- * run's: the median of the last three that were measured. */
+/* A run with too few cases has no common mode of its own, but the class has not returned to the level of its first run:
+ * uses the median of the last three measured values. */
 static double carried(const struct gate_pass *pass, const double *measured)
 {
     double last[3];
@@ -312,7 +315,7 @@ static double carried(const struct gate_pass *pass, const double *measured)
     return count ? median_of(last, count) : 0;
 }
 
-/* NaN when it needs more cases. */
+/* Returns NaN if there are too few cases. */
 static double common_of(const struct gate_pass *pass, size_t class, bool again, size_t *count)
 {
     const struct gate_set *set = pass->set;
@@ -393,9 +396,9 @@ static struct view view_of(const struct gate_pass *pass, const struct gate_verdi
     };
 }
 
-/* Median spread of the class's series up to the previous run, each with a full least baseline, mixed with what was
- * expected. The variance times 1.3: cases of a class differ (lognormal 0.4), and it is the noisier ones that need the
- * caution. */
+/* Combines the median spread of the class's series up to the previous run, for series with at least the least baseline,
+ * with the expected spread. The variance is multiplied by 1.3: cases of a class differ (lognormal 0.4), and the noisier
+ * ones need the caution. */
 static double expected_of(const struct gate_pass *pass, const struct gate_verdict *out, size_t class)
 {
     const double *given = pass->set->class_sigma;

@@ -4,8 +4,8 @@
 #include "rooftile/gate.h"
 #include "values.h"
 
-/* Times that sit on few levels (a clock that steps) have a robust spread of next to nothing, and such a case must not
- * be believed quiet. Only one in twenty counts as a glitch and is skipped. `x` is sorted. */
+/* Times with few distinct levels (a clock that steps) have a robust spread of almost zero, and such a case must not
+ * count as quiet. Only one value in twenty counts as a glitch and is skipped. `x` is sorted. */
 static double trimmed_sd(const double *x, size_t count)
 {
     const double median = median_sorted(x, count);

@@ -3,14 +3,14 @@
 
 #include "values.h"
 
-#define LEAST_MODE 3     /* devices: fewer are outliers */
-#define LEAST_SHARE 0.10 /* of all: fewer are outliers */
-#define LEAST_GAP 3      /* between the modes, in healthy spreads; of few devices more */
+#define LEAST_MODE 3     /* devices; fewer are outliers */
+#define LEAST_SHARE 0.10 /* of all devices; fewer are outliers */
+#define LEAST_GAP 3      /* between the modes, in healthy spreads; larger for few devices */
 #define MODE_SPREADS 6   /* distance of two modes, in spreads within them */
-#define FEW_DEVICES 16.0 /* at so many the distance of modes must be twice that */
-#define EXACT_COUNT 64   /* of more devices one alone does not move the spread */
-#define FAR 1.5          /* times as slow: no healthy devices of one model are that far apart */
-#define FAR_SHARE 0.25   /* of all that are faster: fewer are themselves what is odd */
+#define FEW_DEVICES 16.0 /* with this many, the distance of modes must be twice that */
+#define EXACT_COUNT 64   /* with more devices, a single one does not affect the spread */
+#define FAR 1.5          /* times slower: no healthy devices of one model differ this much */
+#define FAR_SHARE 0.25   /* least share of faster devices; a smaller one is itself anomalous */
 
 struct outlier_rule outlier_defaults(size_t tests)
 {
@@ -29,8 +29,8 @@ static double normal_density(double x)
     return exp(-x * x / 2) / sqrt(2 * M_PI);
 }
 
-/* sd of the part of a normal distribution that is left when the share `p` farthest out is cut off: var = 1 - 2 q phi(q)
- * / (1 - p), q its two-sided quantile, by Newton's method (p is 1/20 to 1/4). */
+/* Returns the sd of a normal distribution whose most distant share `p` is cut off: var = 1 - 2 q phi(q) / (1 - p), q
+ * its two-sided quantile, by Newton's method (p is 1/20 to 1/4). */
 static double cut_sd(double p)
 {
     double q = 1.5;
@@ -61,7 +61,7 @@ struct outlier_level outlier_level_of(double *values, size_t count, double *scra
     return level;
 }
 
-/* ---- one of them ---- */
+/* ---- one device ---- */
 
 static void against(struct outlier *out, double value, const struct outlier_level *level, double noise, double *student,
                     const struct outlier_rule *rule)
@@ -71,10 +71,10 @@ static void against(struct outlier *out, double value, const struct outlier_leve
     if (!isfinite(value) || !isfinite(level->median) || level->n < OUTLIER_LEAST - 1)
         return;
     const double distance = value - level->median, spread = fmax(level->spread, isnan(noise) ? 0 : noise);
-    /* `student`: NaN until it is needed, for all levels of so many devices. */
+    /* `student`: NaN until needed, shared by all levels of this many devices. */
     if (spread > 2 * rule->healthy && isnan(*student)) {
-        /* In spreads, for a spread that is known from so many devices alone. Its degrees of freedom are by simulation
-         * 0.89 of those of the devices that are kept. */
+        /* The limit in spreads, if the spread is known from these devices only. Simulation gives 0.89 of the degrees of
+         * freedom of the devices that are kept. */
         const double freedom = 0.89 * (double)(level->n - trimmed(level->n) - 1);
         const double t = student_quantile(2 * rule->alpha / (double)rule->tests, freedom);
         *student = fmax(rule->z, t * sqrt(1 + M_PI / 2 / (double)level->n));
@@ -94,7 +94,7 @@ void outlier_against(struct outlier *out, double value, const struct outlier_lev
     against(out, value, level, noise, &student, rule);
 }
 
-/* ---- all of them ---- */
+/* ---- all devices ---- */
 
 struct placed {
     double value;
@@ -107,7 +107,7 @@ static int by_value(const void *a, const void *b)
     return ORDER(x, y);
 }
 
-/* Values in ascending order, and room for as many twice. */
+/* Values in ascending order, and room for twice as many. */
 struct work {
     struct placed *placed;
     double *values, *scratch;
@@ -137,7 +137,7 @@ static void judge_range(struct outlier *out, const struct work *work, size_t fro
     }
 }
 
-/* The first of the slower mode; 0: there is one mode. */
+/* Returns the index of the first value of the slower mode; 0: there is one mode. */
 static size_t split_of(struct outlier_modes *modes, const struct work *work, size_t count,
                        const struct outlier_rule *rule)
 {
@@ -156,7 +156,7 @@ static size_t split_of(struct outlier_modes *modes, const struct work *work, siz
     const double weight = (double)split / (double)count;
     const double within = sqrt(weight * low.spread * low.spread + (1 - weight) * high.spread * high.spread);
     const double distance = high.median - low.median;
-    /* What is found inside the modes of few devices is small by chance. */
+    /* The spread within the modes of few devices is small by chance. */
     const double least_spreads = MODE_SPREADS * (within > rule->healthy ? 1 + pow(FEW_DEVICES / (double)count, 2) : 1);
     if (!(gap > LEAST_GAP * rule->healthy * (1 + FEW_DEVICES / 2 / (double)count)) ||
         !(distance > log1p(rule->delta)) || !(distance > least_spreads * fmax(within, rule->healthy)))
@@ -165,7 +165,7 @@ static size_t split_of(struct outlier_modes *modes, const struct work *work, siz
     return split;
 }
 
-/* That far apart it needs no majority, and no five: the slower ones are slow, by the level of the others. */
+/* At this distance neither a majority nor five devices are needed: the slower ones are slow relative to the others. */
 static void judge_far(struct outlier *out, const struct work *work, size_t from, size_t count)
 {
     const struct outlier_level level = level_without(work, 0, from, SIZE_MAX);
@@ -196,7 +196,7 @@ void outliers_judge(struct outlier *out, struct outlier_modes *modes, const doub
             work.placed[known++] = (struct placed){values[k], k};
     }
     qsort(work.placed, known, sizeof(*work.placed), by_value);
-    size_t far = (size_t)fmax(1, ceil(FAR_SHARE * (double)known)); /* the first of those that are far slower */
+    size_t far = (size_t)fmax(1, ceil(FAR_SHARE * (double)known)); /* first device that is far slower */
     while (far < known && !(work.placed[far].value - work.placed[far - 1].value > log(FAR)))
         far++;
     far = far < known ? far : known;

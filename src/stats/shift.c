@@ -3,14 +3,14 @@
 
 #include "values.h"
 
-/* No sd below 0.1 % is believed: two runs repeat to the digit by chance, never by nature. */
+/* An sd is at least 0.1 %: two runs agree to the last digit only by chance. */
 #define LEAST_SD 0.001
 
-/* From so many trials on a side can tell a glitch from its spread: with the cap a +5 % shift among 3 % glitches is
- * found by 3 trials in 99 of 100 instead of 86, at no more false alarms (simulated). */
+/* With this many trials on a side, a glitch can be told from its spread: with the cap a +5 % shift among 3 % glitches
+ * is found by 3 trials in 99 of 100 instead of 86, without more false alarms (simulated). */
 #define ROBUST_TRIALS 3
 
-/* The fastest trials must show at least this part of the shift. Without it 3 trials a side with 3 % glitches give 3
+/* The fastest trials must show at least this part of the shift. Without this, 3 trials a side with 3 % glitches give 3
  * false alarms per 1000, with it 0.3, at the same power; a half would hide one in 200 true shifts (simulated). */
 #define SUPPORT 0.25
 
@@ -59,13 +59,13 @@ static enum status check_case(const struct shift_case *inputs, struct err *err)
     return STATUS_OK;
 }
 
-/* ln of one side's trial medians, ascending. */
+/* ln of the trial medians of one side, ascending. */
 struct side {
     double x[SHIFT_MAX_TRIALS];
     size_t count;
 };
 
-/* What is known beforehand: variance v0 with nu0 degrees of freedom, and the least variance to believe. */
+/* Prior knowledge: variance v0 with nu0 degrees of freedom, and the least variance assumed. */
 struct known {
     double variance, freedom, least;
 };
@@ -90,7 +90,7 @@ static struct known known_of(const struct shift_prior *prior)
     return (struct known){variance, weight + 4, least * least};
 }
 
-/* Median of all differences new - base. */
+/* Returns the median of all differences new - base. */
 static double distance(const struct side *base, const struct side *new)
 {
     double differences[SHIFT_MAX_TRIALS * SHIFT_MAX_TRIALS];
@@ -101,7 +101,7 @@ static double distance(const struct side *base, const struct side *new)
     return median_of(differences, count);
 }
 
-/* Sum of squares around the mean, with the variance capped where one wild trial would hide everything. */
+/* Returns the sum of squares around the mean, with the variance capped where a single glitch would dominate it. */
 static double squares_of(const struct side *side, const struct known *known)
 {
     const double n = (double)side->count, squares = moments_of(side->x, side->count).squares;
@@ -113,14 +113,15 @@ static double squares_of(const struct side *side, const struct known *known)
     return fmin(squares, (n - 1) * fmax(robust * robust, 9 * known->variance));
 }
 
-/* The median of all differences loses some 10 % of the mean's variance at so few trials. */
+/* With so few trials the median of all differences has about 10 % more variance than the mean. */
 static double error_of(double variance, size_t base, size_t new)
 {
     const double se = sqrt(variance * (1 / (double)base + 1 / (double)new));
     return base >= SHIFT_CONFIRM_TRIALS && new >= SHIFT_CONFIRM_TRIALS ? 1.05 * se : se;
 }
 
-/* The ratio - 1 found with probability 0.9: the verdict's limit plus the one-sided 0.9 quantile of the estimate. */
+/* Returns the ratio - 1 that is detected with probability 0.9: the verdict's limit plus the one-sided 0.9 quantile of
+ * the estimate. */
 static double mde_of(const struct known *known, double variance, size_t base, size_t new,
                      const struct shift_options *options)
 {
@@ -137,7 +138,8 @@ double shift_mde(const struct shift_prior *prior, size_t trials, const struct sh
     return mde_of(&known, fmax(known.variance, known.least), trials, trials, options);
 }
 
-/* Least number of trials a side whose interval would be decisive; half-widths fall with it, so halve the range. */
+/* Returns the least number of trials per side with a decisive interval; half-widths decrease with it, so bisection
+ * applies. */
 static uint32_t suggestion(const struct shift *shift, const struct known *known, const struct shift_options *options)
 {
     const size_t fewest = shift->base_trials < shift->new_trials ? shift->base_trials : shift->new_trials;
@@ -178,7 +180,7 @@ static void decide(struct shift *out, double half, bool support, const struct sh
     }
 }
 
-/* Fills `out` (common and q too) for the shift that is left after `common` is taken out. */
+/* Fills `out` (including common and q) for the shift that remains after `common` is removed. */
 static void judge(struct shift *out, const struct side *base, const struct side *new, const struct known *known,
                   double common, const struct shift_options *options)
 {
@@ -189,7 +191,7 @@ static void judge(struct shift *out, const struct side *base, const struct side 
     const double se = error_of(variance, na, nb);
     const double half = freedom > 0 ? student_quantile(options->alpha, freedom) * se : INFINITY;
     const double d = distance(base, new), rest = d - common;
-    /* Interference only slows down: a shift that the fastest trials do not show comes from trials with interference. */
+    /* Interference only slows down: a shift that the fastest trials do not show comes from interference. */
     const double fastest = new->x[0] - base->x[0] - common;
     const bool support = rest > 0 ? fastest >= SUPPORT * rest : fastest <= SUPPORT * rest;
     *out = (struct shift){
@@ -226,7 +228,7 @@ enum status shift_compare(struct shift *out, const struct shift_case *inputs, co
 
 /* ---- all cases of two runs ---- */
 
-/* The members of one group, and room for a value of each. */
+/* The members of one group, with room for one value each. */
 struct members {
     const struct shift_case *cases;
     const size_t *index;
@@ -252,7 +254,7 @@ static void side_of_group(struct side *side, const struct members *members, bool
     sort_values(side->x, side->count);
 }
 
-/* No prior: how far a machine's trials differ as a whole is not what its cases' noise tells. */
+/* Uses no prior: the noise of its cases does not tell how trials differ machine-wide. */
 static void judge_group(struct shift_group *group, const struct members *members, const struct shift_options *options,
                         struct arena *arena)
 {
@@ -267,7 +269,7 @@ static void judge_group(struct shift_group *group, const struct members *members
     side_of_group(&base, members, false, levels);
     side_of_group(&new, members, true, levels);
     judge(&group->shift, &base, &new, &unknown, 0, options);
-    group->shift.base_ns = group->shift.new_ns = NAN; /* of no single case */
+    group->shift.base_ns = group->shift.new_ns = NAN; /* it is not of a single case */
     if (group->shift.reason == SHIFT_FEW_TRIALS)
         group->shift.verdict = SHIFT_SUSPECT;
 }

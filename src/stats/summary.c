@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One case's samples: what they say, and when there are enough of them.
+ * Statistics of one case's samples, and the rule when to stop sampling.
  */
 
 #include "values.h"
@@ -10,7 +10,7 @@ const char *const stop_reason_names[] = {
     [STOP_TIMEOUT] = "timeout", [STOP_MAX_SAMPLES] = "max_samples",
 };
 
-/* Fewer than two samples a quarter say nothing about a trend. */
+/* Fewer than two samples per quarter show no trend. */
 static double drift(const double *samples, size_t count, double *scratch)
 {
     const size_t quarter = count / 4;
@@ -23,7 +23,7 @@ static double drift(const double *samples, size_t count, double *scratch)
     return first > 0 ? last / first - 1 : NAN;
 }
 
-/* Median of the distances of sorted values from this one; `spare` has room for them. */
+/* Returns the median distance of sorted values from `centre`; `spare` has room for them. */
 static double mad(const double *sorted, size_t count, double centre, double *spare)
 {
     for (size_t k = 0; k < count; k++)
@@ -113,7 +113,7 @@ enum stop_reason stop_check(struct stop_rule *rule, double wall_ns)
         median_interval(interval, rule->sorted, rule->n);
         if (median > 0 && (interval[1] - interval[0]) / 2 <= rule->precision * median)
             return STOP_PRECISE;
-        /* More samples of the same noise would not say more: nvbench's stdrel criterion. */
+        /* More samples would not reduce the noise: nvbench's stdrel criterion. */
         const size_t count = rule->noise_count < NOISE_WINDOW ? rule->noise_count : NOISE_WINDOW;
         if (count > 64 && rule->noise_count % 16 == 0 &&
             sd_of(rule->noise, count) < 0.05 * moments_of(rule->noise, count).mean)

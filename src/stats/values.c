@@ -8,7 +8,7 @@ static int compare_values(const void *a, const void *b)
     return ORDER(x, y);
 }
 
-/* Up to here insertion beats the library's sort with its calls. */
+/* Up to here insertion sort is faster than qsort with its callbacks. */
 #define FEW_VALUES 40
 
 void sort_values(double *values, size_t count)
@@ -126,11 +126,11 @@ bool is_sigma(double sigma)
 
 #define LN_PI 1.1447298858494001741434273513531
 
-/* Convergence of the continued fraction needs some sqrt(freedom) steps; this allows far more than 1e6 degrees. */
+/* The continued fraction converges in about sqrt(freedom) steps; this is enough for far more than 1e6 degrees. */
 #define MOST_STEPS 100000
 
-/* ln(gamma(a + 1/2) / gamma(a)), without the loss of subtracting two large lgamma: the asymptotic series (Tricomi and
- * Erdelyi 1951) is exact to 1e-15 from 20 on, and gamma's recurrence leads there from below. */
+/* ln(gamma(a + 1/2) / gamma(a)), without the cancellation of two large lgamma: the asymptotic series (Tricomi and
+ * Erdelyi 1951) is exact to 1e-15 from 20 on; smaller values reach it by gamma's recurrence. */
 static double ln_gamma_half_step(double a)
 {
     double below = 0;
@@ -181,8 +181,8 @@ double student_two_sided(double t, double freedom)
     return 1 - front * beta_fraction(b, a, y) / b;
 }
 
-/* Newton on ln p over ln t: decreasing and concave, nearly straight in the tail, so that it converges from anywhere.
- * The start is the normal distribution's bound p <= exp(-t^2 / 2). */
+/* Newton's method on ln p over ln t, which is decreasing, concave, and nearly straight in the tail, so it converges
+ * from any start. The start is the normal distribution's bound p <= exp(-t^2 / 2). */
 double student_quantile(double p_two_sided, double freedom)
 {
     if (!(p_two_sided > 0 && p_two_sided < 1) || !(freedom > 0))
@@ -200,7 +200,7 @@ double student_quantile(double p_two_sided, double freedom)
     return t;
 }
 
-/* p values with their places, ascending by value; equal ones by place. */
+/* p values with their positions, ascending by value, then by position. */
 struct ranked {
     double p;
     size_t place;
