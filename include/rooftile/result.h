@@ -266,7 +266,7 @@ struct result {
     const char *const *warnings;
     size_t warning_count;
     struct calibration calibration;
-    struct machine machine; /* ceilings used: calibration.peaks, and in full ext.machine */
+    struct machine machine; /* ceilings used: calibration.peaks, and ext.machine in full */
     /* result_write: writes samples beyond 512 of a case to a sidecar file; otherwise they are dropped */
     bool raw_samples;
     bool predicted; /* sim device: every time is a prediction */

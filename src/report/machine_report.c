@@ -134,7 +134,7 @@ void machine_tables(struct document *document, const struct machine *machine)
 
 /* ---- sentences ---- */
 
-/* Reports where bandwidth and latency disagree about a level. */
+/* Reports levels on which bandwidth and latency disagree. */
 static void add_disagreements(struct document *document, const struct machine *machine)
 {
     for (uint32_t k = 0; machine->latency_count && k + 1 < machine->level_count; k++) {

@@ -14,7 +14,11 @@ const char *device_title(const char *name, struct arena *arena)
     return length ? arena_strndup(arena, name, length) : "an unknown device";
 }
 
-enum { LONG = 40 /* columns; a kernel with no longer name keeps all of its names */, FIRST = 8, MOST_WORDS = 160 };
+enum {
+    LONG = 40 /* columns; a kernel whose names are all shorter keeps them unchanged */,
+    FIRST = 8,
+    MOST_WORDS = 160
+};
 
 /* "SPLIT=1": the number of names that have it, and of those that have SPLIT with any value. */
 struct usual {

@@ -95,7 +95,7 @@ struct layout {
     bool *instead;                  /* per row: its cells are not shown */
     size_t *widths;                 /* 0: not shown */
     bool *dropped;
-    size_t first, prose; /* columns; prose: column_count where there is none */
+    size_t first, prose; /* columns; prose: column_count if there is none */
     size_t label_width, columns, rows;
 };
 
