@@ -46,7 +46,7 @@ static void *good_history(sqlite3_int64 *size)
     for (int day = 0; day < RUNS; day++)
         add_run(history, seed, day, &arena);
     must(!history_accept(&accepted, history, NULL, NULL, NULL, 0, "known", &err) && accepted);
-    void *bytes = sqlite3_serialize(history->database.db, "main", size, 0);
+    void *bytes = sqlite3_serialize(history->db, "main", size, 0);
     must(bytes != NULL);
     history_close(history);
     arena_release(&arena);
@@ -164,7 +164,7 @@ bool fuzz_history(const char *text, size_t length, struct arena *arena)
     if (!good)
         good = good_history(&size);
     must(!history_open(&history, ":memory:", HISTORY_BEGIN, &err));
-    sqlite3 *db = history->database.db;
+    sqlite3 *db = history->db;
     unsigned char *copy = sqlite3_malloc64((sqlite3_uint64)size);
     must(copy != NULL);
     memcpy(copy, good, (size_t)size);
