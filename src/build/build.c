@@ -8,18 +8,18 @@
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
 
-/* How often the lock of another process, and the stop flag, are looked at. */
+/* The interval for checking the stop flag and another process's lock. */
 #define BLOCKED_POLL_MS 20
 #define POLL_MS 100
 #define MAX_JOBS 256u
 
 enum state { NOT_LOOKED_AT, WAITING, FOLLOWING, RUNNING, SETTLED };
 
-/* A request on its way. */
+/* A request in progress. */
 struct work {
     struct build_unit unit;
     enum state state;
-    size_t leader; /* FOLLOWING: an earlier one with an equal unit, which settles this one too */
+    size_t leader; /* FOLLOWING: an earlier one with an equal unit, whose result also applies to this one */
 };
 
 struct choice {
@@ -47,8 +47,8 @@ struct build {
     size_t done;
     struct choice *choices;
     size_t choice_count;
-    struct work *works;   /* one for each request */
-    size_t first_waiting; /* no work before this one waits */
+    struct work *works;   /* one per request */
+    size_t first_waiting; /* no earlier work is waiting */
     struct job *jobs;
     size_t running;
     size_t job_limit;
@@ -70,7 +70,7 @@ static void settle_request(struct build *build, size_t index, const struct build
                                  &build->results[index]);
 }
 
-/* This request and all that share its unit. */
+/* Records the result of this request and of all that share its unit. */
 static void settle(struct build *build, size_t index, struct build_result *result)
 {
     result->command = argv_quote(&build->works[index].unit.command);
@@ -106,7 +106,7 @@ static const struct choice *choose_compiler(struct build *build, const struct bu
     return choice;
 }
 
-/* Without a compiler for its target a unit gets its paths in the cache and no command. */
+/* If there is no compiler for its target, a unit gets its cache paths but no command. */
 static enum status prepare(struct build *build, struct build_unit *unit, struct err *err)
 {
     if (!build->include_dir && command_include_dir(&build->include_dir, build->options->include_dir, build->arena, err))
@@ -119,7 +119,7 @@ static enum status prepare(struct build *build, struct build_unit *unit, struct 
     return unit_prepare(unit, &choice->compiler, build->arena, err);
 }
 
-/* What a compiler of another machine made ahead of time. */
+/* Finds an object that was compiled ahead of time on another machine. */
 static bool find_prebuilt(struct build_result *result, struct build *build, struct build_unit *unit)
 {
     struct build_result found = {.state = BUILD_CACHED};
@@ -133,9 +133,9 @@ static bool find_prebuilt(struct build_result *result, struct build *build, stru
     return true;
 }
 
-/* ---- code that others compiled ---- */
+/* ---- code that is already compiled ---- */
 
-/* A shared library for the CPU may hold GPU kernels as well; a code object alone is no library. */
+/* A shared library for the CPU may also contain GPU kernels; a code object alone is not a library. */
 enum status build_image(const struct codeobj_file **file, const struct build_request *request, struct arena *arena,
                         struct err *err)
 {
@@ -154,8 +154,8 @@ enum status build_image(const struct codeobj_file **file, const struct build_req
                    codeobj_targets(*file, arena), cpu ? "the CPU" : request->target.arch);
 }
 
-/* What the target can load of it: a library, or a plain code object, is used where it lies; what is inside a bundle or
- * an executable is taken out into the cache folder, because not every runtime opens every kind of bundle. */
+/* Selects what the target can load: a library or a plain code object is used in place; the contents of a bundle or an
+ * executable are extracted into the cache folder, because not every runtime opens every kind of bundle. */
 static enum status use_image(struct build_result *result, struct build_cache *cache,
                              const struct build_request *request, struct err *err)
 {
@@ -174,7 +174,7 @@ static enum status use_image(struct build_result *result, struct build_cache *ca
                       object->size_bytes, err);
 }
 
-/* The keys of a prepared unit are known: it waits for its compiler, or for an earlier one that is equal. */
+/* The keys of a prepared unit are known: it waits for its compiler, or follows an earlier equal unit. */
 static void wait_in_line(struct build *build, size_t index)
 {
     struct work *work = &build->works[index];
@@ -190,7 +190,7 @@ static void wait_in_line(struct build *build, size_t index)
     }
 }
 
-/* The request waits, or is settled at once. */
+/* Queues the request, or settles it at once. */
 static void admit(struct build *build, size_t index)
 {
     const struct build_request *request = &build->requests[index];
@@ -217,7 +217,7 @@ static void admit(struct build *build, size_t index)
     settle_request(build, index, &result);
 }
 
-/* ---- units are compiled ---- */
+/* ---- compiling units ---- */
 
 static bool settle_cached(struct build *build, size_t index)
 {
@@ -228,7 +228,7 @@ static bool settle_cached(struct build *build, size_t index)
     return true;
 }
 
-/* True when another process has its lock: the work is left waiting. */
+/* Returns true if another process holds the lock; the work then stays waiting. */
 static bool start(struct build *build, size_t index)
 {
     struct err err = {0};
@@ -241,7 +241,7 @@ static bool start(struct build *build, size_t index)
     }
     if (!cache_lock(&build->cache, unit->key, true))
         return true;
-    /* Another process may have finished it since. */
+    /* Another process may have finished it in the meantime. */
     struct job *job = &build->jobs[build->running];
     if (settle_cached(build, index)) {
         cache_lock(&build->cache, unit->key, false);
@@ -257,7 +257,7 @@ static bool start(struct build *build, size_t index)
     return false;
 }
 
-/* Fills the free jobs. True when works are left that another process is compiling. */
+/* Fills the free jobs. Returns true if the remaining work is being compiled by another process. */
 static bool start_some(struct build *build)
 {
     while (build->first_waiting < build->count && build->works[build->first_waiting].state != WAITING)
@@ -272,14 +272,14 @@ static bool start_some(struct build *build)
     return blocked;
 }
 
-/* What to write instead, where a compiler's own words do not help: the first that fits goes before them. */
+/* Advice placed before a compiler's message that does not help by itself; the first match is used. */
 #define KERNEL_HINT                                                                                                    \
     "a kernel begins with extern \"C\" __global__ (in plain HIP __global__ is enough) and is no template: make the "   \
     "template a __device__ function, which kernels call"
 static const struct {
     const char *words, *hint;
 } hints[] = {
-    {"expanded from macro '__global__'", KERNEL_HINT}, /* which adds what a kernel needs */
+    {"expanded from macro '__global__'", KERNEL_HINT}, /* the macro adds what a kernel needs */
     {"<overloaded function type>", KERNEL_HINT},
     {"<<<", "rooftile launches kernels itself: put host code into another file, or between "
             "#ifndef __HIP_DEVICE_COMPILE__ and #endif"},
@@ -294,7 +294,7 @@ static enum status finish(struct build *build, size_t number, struct err *err)
     const struct build_unit *unit = &build->works[job.work].unit;
     build->jobs[number] = build->jobs[--build->running];
     struct build_result result = {.state = BUILD_COMPILED};
-    const struct build_child child = job.child; /* its paths, which finishing clears */
+    const struct build_child child = job.child; /* its paths, which child_finish clears */
     enum status status = child_finish(&job.child, &result.message, build->arena);
     result.compile_ns = (double)(clock_now_ns() - child.started_ns);
     if (!status) {
@@ -324,10 +324,10 @@ static enum status wait_for_some(struct build *build, bool blocked, struct err *
     for (size_t i = 0; i < count; i++)
         fds[i] = (struct pollfd){.fd = build->jobs[i].child.fd, .events = POLLIN};
     if (poll(fds, count, blocked ? BLOCKED_POLL_MS : POLL_MS) < 0) {
-        /* Interrupted by a signal; the loop looks at the stop flag. */
+        /* Interrupted by a signal; the loop checks the stop flag. */
         return errno == EINTR ? STATUS_OK : err_set(err, ERR_IO, "cannot wait for compilers: %s", strerror(errno));
     }
-    /* Backwards: finish() moves the last job into the gap. */
+    /* Iterates backwards, because finish() moves the last job into the gap. */
     if (build->options->progress && count)
         build->options->progress(build->options->context, build->done, build->count,
                                  &build->requests[build->jobs[0].work], NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The folder of objects: keys, locks, and what is in it.
+ * The folder of compiled objects: keys, locks, and contents.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,14 +10,15 @@
 #include "rooftile/file.h"
 #include "rooftile/log.h"
 
-/* Variables that change what a compiler does. */
+/* Environment variables that affect a compiler's output. */
 static const char *const key_variables[] = {
     "CPATH",        "C_INCLUDE_PATH",       "CPLUS_INCLUDE_PATH",         "COMPILER_PATH", "GCC_EXEC_PREFIX",
     "LIBRARY_PATH", "CCC_OVERRIDE_OPTIONS", "HIPCC_COMPILE_FLAGS_APPEND", "HIP_PATH",      "HIP_CLANG_PATH",
     "ROCM_PATH",    "HIP_DEVICE_LIB_PATH",
 };
 
-/* Range locks of one open file: they need no file per key, end with the process, and do not outlive a crash. */
+/* Range locks of one open file: they need no file per key, and end with the process, so a crash leaves no lock
+ * behind. */
 static enum status open_lock(struct build_cache *cache, const char *dir, struct err *err)
 {
     const char *path = path_join(cache->arena, dir, "lock");
@@ -28,8 +29,9 @@ static enum status open_lock(struct build_cache *cache, const char *dir, struct 
     return STATUS_OK;
 }
 
-/* Goes over to the private folder after a write failed for the reason in *err, with a warning. Locks of the folder that
- * is left end here; its objects stay valid. An error when this was tried before or that folder is no good either. */
+/* Switches to the private folder after a write failed for the reason in *err, and logs a warning. Locks in the old
+ * folder end here; its objects stay valid. Fails if this was tried before, or if the private folder does not work
+ * either. */
 static enum status fall_back(struct build_cache *cache, struct err *err)
 {
     const struct err cause = *err;
@@ -39,7 +41,7 @@ static enum status fall_back(struct build_cache *cache, struct err *err)
         close(cache->lock_fd);
     cache->lock_fd = -1;
     cache->is_fallback = true;
-    /* A fixed name, so that runs reuse it; in a public place it must be a folder of ours and nobody else's. */
+    /* A fixed name, so that runs reuse it; in a public place, the folder must belong to this user alone. */
     const char *parent = getenv("TMPDIR");
     const char *dir = arena_printf(cache->arena, "%s/rooftile-%lu-objects", parent && *parent ? parent : "/tmp",
                                    (unsigned long)geteuid());
@@ -56,7 +58,7 @@ static enum status fall_back(struct build_cache *cache, struct err *err)
 enum status cache_open(struct build_cache *cache, const char *dir, struct arena *arena, struct err *err)
 {
     *cache = (struct build_cache){.arena = arena, .lock_fd = -1};
-    clock_gettime(CLOCK_REALTIME, &cache->opened); /* the clock of file times */
+    clock_gettime(CLOCK_REALTIME, &cache->opened); /* the clock of file timestamps */
     char *own = NULL;
     if (!dir && !path_cache_dir(&own, true, arena, err))
         dir = path_join(arena, own, "objects");
@@ -73,7 +75,7 @@ void cache_release(struct build_cache *cache)
     *cache = (struct build_cache){.lock_fd = -1};
 }
 
-/* NULL: it cannot be read. */
+/* Returns NULL if the file cannot be read. */
 static const char *digest_of(struct build_cache *cache, const char *path)
 {
     for (const struct file_digest *known = cache->digests; known; known = known->next)
@@ -94,7 +96,7 @@ static const char *digest_of(struct build_cache *cache, const char *path)
 
 /* ---- keys ---- */
 
-/* Begins a key with what is compiled: the name, but not the folder, as __FILE__ has it. */
+/* Starts a key with what is compiled: the file's name without its folder, as in __FILE__. */
 static struct hash *hash_source(struct build_cache *cache, const struct build_unit *unit, const char *kind,
                                 const char *compiler)
 {
@@ -137,7 +139,7 @@ void cache_key(struct build_cache *cache, struct build_unit *unit)
 
 bool cache_lock(struct build_cache *cache, const char *key, bool on)
 {
-    /* 60 bits of the key: an offset must not be negative. */
+    /* 60 bits of the key, because an offset must not be negative. */
     char digits[16] = "";
     memcpy(digits, key, sizeof(digits) - 1);
     struct flock range = {.l_type = on ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -145,9 +147,9 @@ bool cache_lock(struct build_cache *cache, const char *key, bool on)
     return fcntl(cache->lock_fd, F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/* ---- what is there ---- */
+/* ---- lookup ---- */
 
-/* Everything the object was made from is as it was. */
+/* Tells whether everything the object was made from is unchanged. */
 static bool inputs_hold(struct build_cache *cache, const struct build_record *record)
 {
     FOR_EACH(const struct build_input, input, record->inputs, record->input_count) {
@@ -179,7 +181,7 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
     result->object = object;
     memcpy(result->sha256, sha256, sizeof(sha256));
     result->compiler = unit->compiler;
-    if (!unit->compiler) /* it may not be on this machine */
+    if (!unit->compiler) /* the compiler may be missing on this machine */
         result->compiler = arena_copy(
             cache->arena,
             &(struct compiler){
@@ -188,9 +190,10 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
     return true;
 }
 
-/* ---- what comes in ---- */
+/* ---- storing ---- */
 
-/* Whole or not at all. Not flushed to the disk: readers check what they find, and a flush per object is slow. */
+/* Writes the file completely or not at all. It is not flushed to disk: readers check what they find, and a flush per
+ * object is slow. */
 static enum status write_whole(const struct build_cache *cache, const char *path, const char *data, size_t length,
                                struct err *err)
 {
@@ -216,8 +219,8 @@ static enum status write_whole(const struct build_cache *cache, const char *path
     return err_set(err, ERR_IO, "%s: %s", path, strerror(cause));
 }
 
-/* Changed while this build runs: what was hashed may not be what was compiled. The change time, unlike the modification
- * time, cannot be set back. */
+/* Tells whether the file changed during this build; the compiled content may then differ from the hashed one. Unlike
+ * the modification time, the change time cannot be set back. */
 static bool changed_meanwhile(const struct build_cache *cache, const char *path)
 {
     struct stat info;
@@ -227,7 +230,8 @@ static bool changed_meanwhile(const struct build_cache *cache, const char *path)
            (info.st_ctim.tv_sec == cache->opened.tv_sec && info.st_ctim.tv_nsec > cache->opened.tv_nsec);
 }
 
-/* False when something changed meanwhile or is not to be read: such an object is used, but not found again. */
+/* Returns false if something changed in the meantime or cannot be read; such an object is used but never found
+ * again. */
 static bool list_inputs(struct build_record *record, struct build_cache *cache, const struct build_unit *unit,
                         const char *depfile)
 {
@@ -240,10 +244,10 @@ static bool list_inputs(struct build_record *record, struct build_cache *cache, 
         if (changed_meanwhile(cache, paths[i]))
             return false;
         if (strcmp(paths[i], unit->source) == 0)
-            continue; /* in the key */
+            continue; /* part of the key */
         if (unit->compiler->is_nvcc && !text_starts(paths[i], unit->include_dir) &&
             !text_starts(paths[i], unit->source_dir))
-            continue; /* CUDA's headers, which go with the compiler, and those of libc that they include */
+            continue; /* CUDA's headers, which belong to the compiler, and the libc headers that they include */
         const struct build_input input = {.path = paths[i], .digest = digest_of(cache, paths[i])};
         if (!input.digest)
             return false;
@@ -262,7 +266,7 @@ enum status cache_keep(const char **path, const struct build_cache *cache, const
     char present[HASH_TEXT];
     const char *base = path_base(source);
     *path = arena_printf(cache->arena, "%s/%.*s-%.32s.%s", cache->dir, (int)strcspn(base, "."), base, sha256, suffix);
-    /* Another key may have led to the same bytes; a process may be using them. */
+    /* Another key may have produced the same bytes, which a process may be using. */
     if (!hash_sha256_file(present, *path, &unread) && strcmp(present, sha256) == 0)
         return STATUS_OK;
     return write_whole(cache, *path, data, length, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Command lines of compilers; compilers as child processes, and the folder that they write to.
+ * Command lines of compilers, compilers as child processes, and their output folder.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define COMPILER_WORDS_BYTES 100000
 
-/* The first errors of a compiler are the ones that matter; one that does not stop saying them is stopped. */
+/* The first errors of a compiler are the relevant ones; a compiler that keeps printing is killed. */
 #define MESSAGE_LIMIT_BYTES 8192u
 #define MESSAGE_MOST_BYTES ((size_t)1 << 24)
 
@@ -67,22 +67,21 @@ char *argv_quote(const struct argv *argv)
 
 /* ---- for a target ---- */
 
-/* Includes the kernel source for the CPU; its head explains these flags. */
+/* Includes the kernel source for the CPU; the comment at its top explains these flags. */
 #define CPU_UNIT "cpu_unit.cpp"
 
-/* Outputs must depend on nothing but the inputs: no build id, and no HIP compilation-unit id, which is a hash of the
- * path. */
+/* Outputs must depend only on the inputs: no build id, and no HIP compilation-unit id, which is a hash of the path. */
 static const char cpu_flags[] =
     "-std=c++17 -O3 -fPIC -shared -nostdlib++ -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden "
     "-fno-math-errno -ffp-contract=fast -fno-stack-protector -Wl,--build-id=none -ffile-compilation-dir=.";
 static const char clang_amd_flags[] = "-x hip --cuda-device-only --no-gpu-bundle-output";
 static const char amd_flags[] = "-nogpulib -nogpuinc -std=c++17 -O3 -fuse-cuid=none -ffile-compilation-dir=.";
 
-/* CUDA's own header is said to be there already: simt_nvidia.h takes what it needs of it. */
+/* Suppresses CUDA's own header; simt_nvidia.h includes the parts it needs. */
 static const char nvcc_flags[] = "-x cu -cubin -std=c++17 -O3 -D__CUDA_RUNTIME_H__ --expt-relaxed-constexpr "
                                  "-frandom-seed=rooftile";
 
-/* PTX, as text: nothing of a CUDA toolkit that may be there is taken, so that every machine makes the same of it. */
+/* PTX as text. Nothing from an installed CUDA toolkit is used, so that every machine produces the same output. */
 static const char clang_nvidia_flags[] =
     "-x cuda --cuda-device-only -nocudainc -nocudalib -S -std=c++17 -fuse-cuid=none -ffile-compilation-dir=. "
     "-Wno-unknown-cuda-version -O3 -Xclang -fcuda-short-ptr -mllvm --nvptx-short-ptr";
@@ -98,7 +97,7 @@ static enum status add_amd(struct argv *argv, const struct compiler *compiler, c
     argv_addf(argv, "--offload-arch=%s", target->arch);
     if (modes.wave32 && modes.wave64) {
         argv_add(argv, target->wave == 64 ? "-mwavefrontsize64" : "-mno-wavefrontsize64");
-        argv_addf(argv, "-DROOFTILE_WAVE=%uu", target->wave); /* LLVM 22 has no macro that tells */
+        argv_addf(argv, "-DROOFTILE_WAVE=%uu", target->wave); /* LLVM 22 has no macro for it */
     }
     if (modes.wgp)
         argv_add(argv, target->cumode ? "-mcumode" : "-mno-cumode");
@@ -162,7 +161,7 @@ enum status command_include_dir(const char **dir, const char *given, struct aren
                 : err_set(err, ERR_CONFIG, "%s: no such folder", given ? given : "include/portable.h of the kernels");
 }
 
-/* The folder's links are resolved but not the file's own: includes are searched beside the name that was given. */
+/* Resolves links of the folder but not of the file: includes are searched for next to the name that was given. */
 enum status unit_locate(struct build_unit *unit, const char *include_dir, struct arena *arena, struct err *err)
 {
     const char *source = unit->request->source;
@@ -174,7 +173,8 @@ enum status unit_locate(struct build_unit *unit, const char *include_dir, struct
     return STATUS_OK;
 }
 
-/* What plain HIP declares as `extern __shared__ T name[]` is defined by cpu_unit.cpp, which is told the names. */
+/* cpu_unit.cpp defines the variables that plain HIP declares as `extern __shared__ T name[]`; their names are passed to
+ * it. */
 static void add_dynamic_lds(struct argv *argv, const struct build_unit *unit)
 {
     SCOPED(text_release) struct text names = {0};
@@ -202,12 +202,13 @@ enum status unit_prepare(struct build_unit *unit, const struct compiler *compile
     if (command_for_target(&unit->fixed, compiler, &unit->request->target, err))
         return err->status;
     const struct build_request *request = unit->request;
-    if (!compiler->is_nvcc) /* a manifest's flags are clang's */
+    if (!compiler->is_nvcc) /* a manifest's flags are for clang */
         argv_add_all(&unit->fixed, request->flags, request->flag_count);
     for (size_t i = 0; i < request->define_count; i++)
         argv_addf(&unit->fixed, "-D%s=%s", request->defines[i].name, request->defines[i].value);
     argv_add_all(&unit->command, unit->fixed.items, unit->fixed.count);
-    /* Names of our folders reach the object through __FILE__ and debug information; they are mapped to fixed words. */
+    /* Names of our folders reach the object through __FILE__ and debug information, so they are mapped to fixed
+     * words. */
     struct argv *argv = &unit->command;
     argv_addf(argv, "-I%s", unit->include_dir);
     if (!compiler->is_nvcc) {
@@ -238,7 +239,7 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
     const char *path = unit->compiler->path;
     argv_add_all(&argv, unit->command.items, unit->command.count);
     if (unit->compiler->is_hipcc)
-        argv_add(&argv, "--cuda-device-only"); /* --genco would bundle, which text has no place for */
+        argv_add(&argv, "--cuda-device-only"); /* --genco would produce a bundle, which cannot hold text */
     argv_add_words(&argv, "-S -emit-llvm -o");
     argv_add(&argv, output);
     if (spawn_run(&result, argv.items, NULL, COMPILER_WORDS_BYTES, compile_limit_seconds() * 1000, arena, err))
@@ -250,13 +251,13 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
     return STATUS_OK;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* An empty file compiles in 0.1 s; a cold file server may need much longer. */
+/* An empty file compiles in 0.1 s; a slow file server may need much longer. */
 #define PROBE_SECONDS 120
 
-/* Compilers by what they were asked, in the life of this process: those that gave no answer in time are not asked
- * again. One that once came to the end of a file does not hang: another file may be what it cannot do. */
+/* Compilers by question, for the lifetime of this process. A compiler that did not answer in time is not asked again.
+ * One that ever finished a file does not hang; it may only fail on the present file. */
 static struct known {
     struct arena arena;
     const char **keys;
@@ -327,8 +328,8 @@ void scratch_remove(const char *dir)
         nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Our environment, but with the compiler's own temporaries in the scratch folder (a killed compiler leaves them
- * behind), and with a fixed date: objects must not depend on when they were made. */
+/* Returns our environment, except that the compiler's temporaries go to the scratch folder (a killed compiler leaves
+ * them behind) and the date is fixed: objects must not depend on when they were made. */
 static char *const *environment(const char *scratch, struct arena *arena)
 {
     char **copy = NULL;
@@ -342,7 +343,7 @@ static char *const *environment(const char *scratch, struct arena *arena)
     return copy;
 }
 
-/* Of code for AMD GPUs alone clang 22's driver takes no -MF, with a warning; its compiler proper does, as ever. */
+/* When compiling only for AMD GPUs, clang 22's driver ignores -MF with a warning; its front end still accepts it. */
 static void add_outputs(struct argv *argv, const struct build_unit *unit, const struct build_child *child)
 {
     const struct compiler *compiler = unit->compiler;
@@ -368,7 +369,7 @@ enum status child_start(struct build_child *child, const struct build_unit *unit
         return err_set(err, ERR_BUILD, "cannot open a pipe: %s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     child->started_ns = clock_now_ns();
-    /* It reads nothing, and what it says on either stream is its message. */
+    /* The compiler has no input; both of its output streams form its message. */
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int error = nothing < 0 ? errno
                                   : spawn_start(&child->pid, argv.items, environment(scratch, arena),
@@ -407,7 +408,7 @@ void child_limit(struct build_child *child)
     kill(-child->pid, SIGKILL);
 }
 
-/* Ends at a whole line, and says how much is missing. */
+/* Ends at a whole line, and states how much is missing. */
 static char *message_of(const struct build_child *child, struct arena *arena)
 {
     const char *data = child->output.data;

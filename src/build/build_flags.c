@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which of a manifest's compiler flags are taken as they come. A manifest is data that others write: it may say how its
- * source is compiled, not what the compiler loads, starts, reads or writes.
+ * The compiler flags that a manifest may set. A manifest is third-party data: it may choose how its source is compiled,
+ * but not what the compiler loads, starts, reads or writes.
  */
 #include "build_internal.h"
 
-/* The first that matches decides; what none matches is refused. */
+/* The first match decides; a flag without a match is rejected. */
 static const struct rule {
     const char *glob;
     bool taken;
@@ -16,11 +16,11 @@ static const struct rule {
         {"-g", true},
         {"-g[0-3]", true},
         {"-[DU][A-Za-z_]*", true},
-        {"-W*,*", false}, /* -Wl, -Wa, -Wp, pass on to others */
+        {"-W*,*", false}, /* -Wl, -Wa, -Wp, pass options to other programs */
         {"-W*", true},
         {"-std=*", true},
         {"-mlink*", false},
-        {"-mllvm=*", false}, /* two words, so that the second is looked at */
+        {"-mllvm=*", false}, /* must be two words, so that the second is checked */
         {"-f*plugin*", false},
         {"-fuse-ld*", false},
         {"-f*lto*", false},

@@ -15,14 +15,14 @@
 #define RECORD_HEAD "rooftile build record 2"
 #define RECORD_LIMIT_BYTES (1024u * 1024u)
 
-/* The part of `path` below `dir`, NULL when it is elsewhere. */
+/* Returns the part of `path` below `dir`, or NULL if it is elsewhere. */
 static const char *below(const char *path, const char *dir)
 {
     const size_t length = strlen(dir);
     return strncmp(path, dir, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
-/* Where one folder is inside the other it is of the inner one. */
+/* If one folder contains the other, the path is relative to the inner one. */
 static char *shorten(const struct build_unit *unit, const char *path, struct arena *arena)
 {
     const char *in_source = below(path, unit->source_dir);
@@ -66,7 +66,7 @@ bool record_print(struct text *text, const struct build_record *record, const st
     return ok;
 }
 
-/* Cuts the word before the first blank off *line; NULL when there is none. */
+/* Cuts the word before the first blank off *line; NULL if there is none. */
 static char *take_word(char **line)
 {
     char *word = *line;
@@ -87,7 +87,7 @@ static bool read_line(struct build_record *record, const struct build_unit *unit
     if (strcmp(head, "object") == 0) {
         record->sha256 = take_word(&line);
         record->object = line;
-        /* A file of the cache folder and nothing else. */
+        /* Accepts only files directly in the cache folder. */
         return record->sha256 && strlen(record->sha256) < HASH_TEXT && *line && !strchr(line, '/');
     }
     if (strcmp(head, "compiler") == 0) {
@@ -124,8 +124,8 @@ enum status record_read(struct build_record *record, const struct build_unit *un
     return err_set(err, ERR_IO, "%s: not a build record", path);
 }
 
-/* Behind a make rule's colon: blanks separate; "\ " and "\#" are literal, "$$" is "$", a backslash at a line's end
- * joins. */
+/* Parses after a make rule's colon: blanks separate; "\ " and "\#" are literal, "$$" is "$", a backslash at the end of
+ * a line joins lines. */
 static char *next_prerequisite(char **at)
 {
     char *from = *at;
@@ -151,7 +151,7 @@ enum status depfile_read(const char ***paths, size_t *count, const char *path, s
     size_t length = 0;
     if (file_read(&data, &length, path, RECORD_LIMIT_BYTES, arena, err))
         return err->status;
-    char *at = strchr(data, ':'); /* the target is a fixed word without one */
+    char *at = strchr(data, ':'); /* the target is a fixed word without a colon */
     if (!at)
         return err_set(err, ERR_IO, "%s: not a dependency file", path);
     at++;

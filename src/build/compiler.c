@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which compiler: those that are there, what they say of themselves, and whether they know a target.
+ * Chooses a compiler: which ones are installed, what they report about themselves, and whether they support a target.
  */
 #include <sys/stat.h>
 
@@ -8,12 +8,12 @@
 #include "rooftile/file.h"
 #include "rooftile/targets.h"
 
-/* clang 14 is the oldest that kernels compile with. */
+/* Kernels need at least clang 14. */
 #define CLANG_NEWEST 25u
 #define CLANG_OLDEST 14u
 #define MAX_CANDIDATES (CLANG_NEWEST - CLANG_OLDEST + 5u)
 
-/* The oldest that writes the PTX of a target that is not in the table. */
+/* The oldest that writes PTX for a target that is not in the table. */
 #define PTX_OLDEST 19u
 
 #define OUTPUT_LIMIT_BYTES 16384u
@@ -25,7 +25,7 @@
     "install CUDA's nvcc and set CUDA_HOME, or clang 19 or later (Debian: apt install clang-22), or set "              \
     "ROOFTILE_KERNEL_COMPILER to one of them"
 
-/* What compilers say about a target that they do not know. */
+/* Messages of compilers for a target that they do not know. */
 static const char *const unknown_target[] = {
     "invalid target ID",    "nsupported HIP gpu architecture", "nsupported CUDA gpu architecture",
     "unknown target CPU",   "unknown argument: '-m",           "unsupported option '-m",
@@ -36,24 +36,24 @@ struct search {
     struct arena *arena;
     const struct build_target *target;
     unsigned min_llvm;
-    const char *memory;                    /* folder of what earlier runs learned */
-    struct compiler found[MAX_CANDIDATES]; /* in the order in which they are asked */
+    const char *memory;                    /* cache folder for findings of earlier runs */
+    struct compiler found[MAX_CANDIDATES]; /* in the order of queries */
     size_t count;
-    size_t asked; /* of them */
-    /* Lists for messages, with ", " between; NULL: empty. */
-    const char *tried;   /* names that led nowhere */
-    const char *silent;  /* how the last of them ended without a word; NULL: it did not */
+    size_t asked; /* number already queried */
+    /* Lists for messages, separated by ", "; NULL: empty. */
+    const char *tried;   /* names without a compiler */
+    const char *silent;  /* how the last of them ended if it printed nothing; NULL: it printed something */
     const char *unaware; /* compilers that do not know the target */
-    const char *old;     /* compilers that know it but are too old for the code */
-    const char *failed;  /* compilers that fail for another reason, with their words */
+    const char *old;     /* compilers that know the target but are too old for the code */
+    const char *failed;  /* compilers that fail for another reason, with their messages */
 };
 
-/* What compilers said when they refused a target: they are asked once in the life of this process, as some take seconds
- * to say no. The next process asks again, as a no may be mended by installing something, unless they do not know it. */
+/* Messages of compilers that rejected a target. Each is asked only once per process, as some take seconds to refuse.
+ * The next process asks again, because installing something may help, unless the compiler does not know the target. */
 static struct {
     struct arena arena;
     struct refusal {
-        const char *question; /* hash of the compiler's identity and the command line */
+        const char *question; /* hash of the compiler's identity and of the command line */
         const char *words;
     } * items;
     size_t count;
@@ -78,7 +78,7 @@ static void remember(const char *path, const char *text)
 {
     struct err err = {0};
     SCOPED(arena_release) struct arena arena = {0};
-    /* Only time is lost when this cannot be written. */
+    /* If this cannot be written, only time is lost. */
     if (!file_make_dirs(path_dir(&arena, path), &err))
         file_write(path, text, strlen(text), &err);
 }
@@ -102,7 +102,7 @@ static char *hash_text(struct hash *hash, struct arena *arena)
     return arena_strdup(arena, hex);
 }
 
-/* "Debian clang version 19.1.7", also behind hipcc's own line. */
+/* Parses "Debian clang version 19.1.7", also after hipcc's own line. */
 unsigned compiler_llvm(const char *version)
 {
     const char *at = strstr(version, "clang version ");
@@ -111,7 +111,7 @@ unsigned compiler_llvm(const char *version)
 
 void compiler_describe(struct compiler *compiler, const char *path, const char *version, struct arena *arena)
 {
-    const char *cuda = strstr(version, "Cuda compilation tools, "); /* nvcc's first line is its name alone */
+    const char *cuda = strstr(version, "Cuda compilation tools, "); /* nvcc's first line is only its name */
     const char *installed = strstr(version, "InstalledDir: "), *line = cuda ? cuda : version;
     struct hash *hash = hash_new();
     hash_add_string(hash, version);
@@ -124,8 +124,8 @@ void compiler_describe(struct compiler *compiler, const char *path, const char *
         .is_nvcc = is_nvcc(path),
         .is_identified = installed != NULL,
     };
-    /* hipcc, amdclang++ and ccache start another program, which can change without them; Debian's hipcc starts clang-15
-     * while clang may be any other. */
+    /* hipcc, amdclang++ and ccache start another program, which can change independently; Debian's hipcc starts
+     * clang-15, whatever version clang is. */
     if (installed) {
         installed += strlen("InstalledDir: ");
         const int length = (int)strcspn(installed, "\n");
@@ -135,7 +135,8 @@ void compiler_describe(struct compiler *compiler, const char *path, const char *
     compiler->identity = hash_text(hash, arena);
 }
 
-/* By what an earlier run heard, unless the compiler is another since: its identity, a line's end, and the text. */
+/* Restores what an earlier run learned, unless the compiler changed. The file holds its identity, a newline, and the
+ * text. */
 static bool recall_compiler(struct compiler *compiler, const char *file, const char *path, struct arena *arena)
 {
     struct err err = {0};
@@ -149,10 +150,10 @@ static bool recall_compiler(struct compiler *compiler, const char *file, const c
     return compiler->is_identified && strcmp(compiler->identity, data) == 0;
 }
 
-/* By all of `path --version`; false when it does not run. */
+/* Queries the full output of `path --version`; false if it does not run. */
 static bool ask_compiler(struct compiler *compiler, struct search *search, const char *path)
 {
-    /* Which program a wrapper starts depends on these. */
+    /* The program that a wrapper starts depends on these variables. */
     static const char *const variables[] = {"PATH", "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"};
     struct arena *arena = search->arena;
     struct err err = {0};
@@ -187,7 +188,7 @@ static void try_name(struct search *search, const char *name)
         add_to(&search->tried, path ? arena_printf(search->arena, "%s (%s)", name, why) : name, search->arena);
         return;
     }
-    /* Among those not asked yet the newest comes first, and the earlier of equals; one compiler with two names is kept
+    /* Among those not queried yet, newer ones come first, and the earlier of equals; a compiler with two names is kept
      * once. */
     for (size_t i = 0; i < search->count; i++)
         if (strcmp(search->found[i].identity, compiler.identity) == 0)
@@ -226,7 +227,7 @@ static void note_refusal(struct search *search, const struct compiler *compiler,
                search->arena);
 }
 
-/* Compiles an empty file with the real command line, link included. */
+/* Compiles an empty file with the real command line, including the link step. */
 static enum status probe(struct spawn_result *ran, struct argv *argv, const struct build_target *target,
                          struct err *err)
 {
@@ -242,7 +243,8 @@ static enum status probe(struct spawn_result *ran, struct argv *argv, const stru
     return status;
 }
 
-/* What it said when it refused, of this process or in the file of an earlier run; NULL: nothing is known. */
+/* Returns the message with which it rejected the question, in this process or in an earlier run's file; NULL:
+ * unknown. */
 static const char *recall_refusal(const char *question, const char *file, struct arena *arena)
 {
     struct err err = {0};
@@ -254,7 +256,7 @@ static const char *recall_refusal(const char *question, const char *file, struct
     return file_read(&words, &length, file, OUTPUT_LIMIT_BYTES, arena, &err) ? NULL : words;
 }
 
-/* Asked unless the answer is known. */
+/* Asks the compiler unless the answer is known. */
 static enum status knows_target(bool *ok, struct search *search, const struct compiler *compiler, struct err *err)
 {
     struct argv argv = {.arena = search->arena};
@@ -283,7 +285,7 @@ static enum status knows_target(bool *ok, struct search *search, const struct co
         refusal = arena_strdup(&refusals.arena, silent ? silent : ran.errors);
         ARENA_PUSH(&refusals.arena, refusals.items, refusals.count,
                    (struct refusal){arena_strdup(&refusals.arena, question), refusal});
-        /* No other program can be behind it later that knows the target. */
+        /* No program that knows the target can be behind it later. */
         if (compiler->is_identified && is_unknown_target(refusal))
             remember(no, refusal);
     }
@@ -292,14 +294,14 @@ static enum status knows_target(bool *ok, struct search *search, const struct co
     return STATUS_OK;
 }
 
-/* Asks those that were found since the last call; `compiler` gets a path when one of them can do it. */
+/* Queries the compilers found since the last call; sets the path of `compiler` if one of them supports the target. */
 static enum status ask(struct compiler *compiler, struct search *search, struct err *err)
 {
     while (search->asked < search->count && !compiler->path) {
         const struct compiler *next = &search->found[search->asked++];
         const struct target *known = target_find(search->target->arch);
         bool ok = false;
-        /* An older clang takes an empty file for a target of NVIDIA's that it cannot write our kernels for. */
+        /* An older clang accepts an empty file for an NVIDIA target for which it cannot compile our kernels. */
         if (search->target->kind == BUILD_NVIDIA && !next->is_nvcc && next->llvm < (known ? known->llvm : PTX_OLDEST)) {
             add_to(&search->unaware, name_of(next, search->arena), search->arena);
             continue;
@@ -314,8 +316,8 @@ static enum status ask(struct compiler *compiler, struct search *search, struct 
     return STATUS_OK;
 }
 
-/* A ROCm or CUDA that is installed comes before the distribution's clang: what its runtime loads is what its compiler
- * writes. */
+/* An installed ROCm or CUDA comes before the distribution's clang, because its compiler writes what its runtime
+ * loads. */
 static enum status choose(struct compiler *compiler, struct search *search, struct err *err)
 {
     struct arena *arena = search->arena;
@@ -388,7 +390,7 @@ enum status compiler_find(struct compiler *compiler, const char *own, const stru
     struct compiler found = {0};
     struct err no_memory = {0};
     char *cache = NULL;
-    search.memory = path_cache_dir(&cache, true, arena, &no_memory) ? "/dev/null" /* nothing is found or made there */
+    search.memory = path_cache_dir(&cache, true, arena, &no_memory) ? "/dev/null" /* an empty folder */
                                                                     : path_join(arena, cache, "compilers");
     if (named)
         try_name(&search, named);
