@@ -15,7 +15,7 @@
 /* Facts from a trace of PyTorch's compiler about a kernel that Triton compiled: everything for a launch except the
  * code. */
 struct import_argument {
-    const char *dtype; /* of a tensor; "" otherwise */
+    const char *dtype; /* of a tensor; otherwise "" */
     double elements;   /* extent of a tensor by its sizes and strides; 0: a value */
     const char *value; /* of a value, as Python prints it */
 };
@@ -31,7 +31,7 @@ struct import_launch {
 struct import_row {
     const char *operator; /* "aten::addmm"; for a kernel alone, its name */
     const char *kind;     /* "gemm" "attention" ... "other" */
-    const char *source;   /* where the shape comes from: "operator" "log" "capture" ... "none" */
+    const char *source;   /* origin of the shape: "operator" "log" "capture" ... "none" */
     const char *shape;    /* "M=141 N=512 K=512"; if not understood, the sizes of inputs, "[4,8]"; "" unknown */
     bool is_explained;    /* the shape is understood, not only shown */
     const char *dtype, *total;
@@ -40,9 +40,9 @@ struct import_row {
     const char *traits;  /* facts from a kernel's name: tile, instruction */
     double calls;
     double total_ns, median_ns, min_ns, max_ns; /* NaN: without times */
-    double share;                               /* of all GPU time; NaN */
+    double share;                               /* relative to all GPU time; NaN */
     const char *kernel;                         /* our equivalent kernel */
-    const char *params;                         /* of that kernel, as a JSON object */
+    const char *params;                         /* the kernel's parameters, as a JSON object */
     const char *other_params; /* for 8-bit floats in the other format, for devices that support only that */
     bool is_fnuz;             /* the row's own format is FNUZ */
     const char *library;      /* our kernel that calls the library for it */
@@ -70,7 +70,7 @@ struct import_operator {
     double calls, total_ns, share;
 };
 
-/* What the GPUs did, summed over devices. The time of overlapping events counts once. NaN without events. */
+/* GPU activity, summed over devices. The time of overlapping events counts once. NaN without events. */
 struct import_timeline {
     double compute_ns, communication_ns, copy_ns;     /* time with any such event */
     double exposed_communication_ns, exposed_copy_ns; /* time without compute, and without compute and communication */
@@ -111,7 +111,7 @@ struct import {
 /* Rows with the same operator, shape, types and layout in two imports. */
 struct import_change {
     const struct import_row *before, *after; /* NULL: new, gone */
-    double difference_ns, change;            /* of the time, absolute and relative; NaN */
+    double difference_ns, change;            /* difference in time, absolute and relative; NaN */
 };
 struct import_changes {
     struct import sides[2];

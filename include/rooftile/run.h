@@ -19,7 +19,7 @@ enum run_inject { INJECT_NONE, INJECT_SKIP_LAUNCH, INJECT_FLIP_OUTPUT, INJECT_PE
 
 /* The case that measured a ceiling, so that it can be measured again together with a case that beats it. */
 struct run_ceiling {
-    const struct plan_case *probe;     /* of a plan of its own */
+    const struct plan_case *probe;     /* in a plan of its own */
     const struct build_result *builds; /* settled codes of that plan */
     bool is_level;
     uint32_t index; /* into machine.levels or machine.units */
@@ -37,7 +37,7 @@ enum run_service {
     SERVICE_COUNT
 };
 struct run_service_case {
-    const struct plan_case *plan_case; /* of a plan of its own; NULL: none */
+    const struct plan_case *plan_case; /* in a plan of its own; NULL: none */
     const struct build_result *builds; /* settled codes of that plan */
 };
 

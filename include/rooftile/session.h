@@ -160,7 +160,7 @@ struct session {
     struct run_together together;
     struct device_ranks ranks; /* world 0: this process does collectives alone */
 
-    struct journal **journals; /* of measurements that no result file contains yet (execute_journals_done) */
+    struct journal **journals; /* of measurements that are in no result file yet (execute_journals_done) */
     size_t journal_count;
 };
 
@@ -295,7 +295,7 @@ void progress_begin(void); /* call at the program's start, from which a pipe's f
 /* Delays a pipe's next line, because another message has just shown progress. */
 void progress_said(void);
 
-/* Returns the width of the terminal behind a file descriptor, else that of COLUMNS, else 100. */
+/* Returns the number of columns: of the terminal at a file descriptor, else of COLUMNS, else 100. */
 unsigned progress_columns(int fd);
 
 /* ---- machine files (session_machine.c) ----

@@ -12,8 +12,8 @@ enum side_kind { SIDE_KERNELS, SIDE_COMPILER, SIDE_OBJECT };
 struct side_word {
     const char *word; /* as on the command line */
     enum side_kind kind;
-    const char *path;   /* of the folder, compiler or object; a compiler is searched for in PATH */
-    const char **flags; /* of a compiler, following it: "clang++-22 -mllvm -amdgpu-..." */
+    const char *path;   /* path of the folder, compiler or object; a compiler is searched for in PATH */
+    const char **flags; /* a compiler's flags, following its name: "clang++-22 -mllvm -amdgpu-..." */
     size_t flag_count;
 };
 

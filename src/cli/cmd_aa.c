@@ -20,7 +20,7 @@ struct aa {
     struct noise_case *cases;
     size_t count;
     struct noise_summary summary;
-    const char *path; /* of the noise file; NULL: there is no noise to record */
+    const char *path; /* path of the noise file; NULL: not written */
 };
 
 static enum status learn(struct aa *aa, struct err *err)
@@ -33,7 +33,7 @@ static enum status learn(struct aa *aa, struct err *err)
             continue;
         double *times = arena_array(aa->arena, SHIFT_MAX_TRIALS, sizeof(*times));
         const char *class = text_or_empty(c->class);
-        uint32_t group = 0; /* further classes beyond AA_CLASSES share the group 0 */
+        uint32_t group = 0; /* classes beyond AA_CLASSES - 1 share the last group */
         while (group < aa->class_count && group < AA_CLASSES - 1 && strcmp(aa->classes[group].name, class) != 0)
             group++;
         if (group == aa->class_count)
@@ -62,7 +62,7 @@ static enum status save(struct aa *aa, struct err *err)
         if (aa->cases[k].learned && aa->cases[k].sigma > 0)
             ARENA_PUSH(aa->arena, cases, file.case_count, aa->cases[k]);
     if (!file.case_count)
-        return STATUS_OK; /* there is no noise to record */
+        return STATUS_OK; /* no case has known noise */
     for (size_t k = 0; k < aa->class_count; k++)
         if (aa->classes[k].sigma > 0)
             ARENA_PUSH(aa->arena, classes, file.class_count, aa->classes[k]);

@@ -12,7 +12,7 @@ struct listed_device {
     const char *id;      /* in the syntax of --device */
     const char *problem; /* why it is unusable; NULL: it is usable */
     struct device_info info;
-    double bandwidth; /* of its memory, from a machine file; 0: unknown */
+    double bandwidth; /* memory bandwidth from a machine file; 0: unknown */
 };
 
 struct listed_backend {

@@ -211,7 +211,7 @@ enum status cmd_import(struct call *call, struct err *err)
     if (!status && call->options->out)
         status = any ? cli_write(call->options->out, &suite, err)
                      : err_set(err, ERR_CONFIG, "there is no suite to write: no shape of a kernel of ours is known");
-    if (call->options->out) { /* its name is the suite's and says nothing about the table's format */
+    if (call->options->out) { /* its name is the suite's and does not determine the table's format */
         shown.out = NULL;
         shown.format = shown.format && text_ends(call->options->out, shown.format) ? NULL : shown.format;
     }

@@ -20,7 +20,7 @@ struct code_search {
     char **images, **configs; /* code objects; .best_config */
     size_t image_count, config_count;
     const char *folder, *made; /* folder of the manifests; set once it exists */
-    const char **names;        /* of the manifests so far */
+    const char **names;        /* names of the manifests so far */
     size_t name_count;
 };
 

@@ -49,8 +49,7 @@ static const cJSON *pin_of(const cJSON *kernels, const struct code_pair *pair)
     return pin;
 }
 
-/* The loop's figures per pass depend on what the first side counts as a pass, so they are compared by the loop's own
- * pass. */
+/* Figures of the loop are per pass of the first side, both here and in the file. */
 static enum status apply(struct codediff *diff, struct code_pair *pair, const cJSON *pin, struct arena *arena,
                          struct err *err)
 {

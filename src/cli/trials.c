@@ -103,7 +103,7 @@ static bool is_done(const struct trials *run, uint32_t trial)
 }
 
 /* Runs `count` trials of each run (one, or the two sides of a comparison: then A B B A A B ...). ERR_INTERRUPTED: the
- * parts contain what was measured; the last part of one run may be incomplete, as its status says. */
+ * parts contain what was measured; the status of a run's last part shows whether it is incomplete. */
 static enum status run_trials(struct trials *const *runs, size_t run_count, uint32_t count, struct err *err)
 {
     const bool several = run_count * count > 1;

@@ -10,7 +10,7 @@
 #include "rooftile/spawn.h"
 #include "rooftile/units.h"
 
-#define MOST_BYTES ((size_t)1 << 30) /* of the document: a row takes about 2 KB */
+#define MOST_BYTES ((size_t)1 << 30) /* maximum size of the document; a row takes about 2 KB */
 
 /* ---- the document ---- */
 

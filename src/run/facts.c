@@ -20,7 +20,7 @@ struct capacities {
     size_t count;
 };
 
-/* Some call the nearest cache L0. */
+/* Whether the cache is the one nearest to a unit, which some call L0. */
 static bool is_of_unit(const char *name)
 {
     return !strcmp(name, "L0") || !strcmp(name, "L1");

@@ -15,7 +15,8 @@ static enum status agree(const struct ready *ready, double *values, uint32_t cou
                       : err_set(err, ERR_UNSUPPORTED, "the %s device cannot agree with other processes", ops->name);
 }
 
-/* Waits until all ranks begin the same case. A rank whose case the others have left behind skips that case. */
+/* Waits until all ranks begin the same case. A rank that is ahead waits for the others; a rank whose case another one
+ * has passed gets an error and skips the case. */
 enum status lockstep_begin(const struct worker *worker, const struct ready *ready, const struct plan_case *plan_case,
                            struct err *err)
 {

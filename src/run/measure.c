@@ -180,7 +180,7 @@ void sense_after(struct worker *worker, struct measurement *out)
     flag_interference(out);
 }
 
-/* Computes enough copies of all buffers that a launch finds none of its own in any cache. */
+/* Chooses the number of copies of all buffers, so that a launch finds none of its own in any cache. */
 enum status choose_rotations(uint32_t *rotations, const struct worker *worker, const struct plan_case *plan_case,
                              struct err *err)
 {
@@ -364,7 +364,7 @@ static enum status run_stages(struct worker *worker, const struct plan_case *pla
     return status;
 }
 
-/* ---- what kernels leave behind on the host ---- */
+/* ---- restoring the state that kernels change on the host ---- */
 
 static void reset_arithmetic(UNUSED void *context, UNUSED uint32_t part, UNUSED uint32_t parts)
 {

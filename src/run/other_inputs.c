@@ -207,9 +207,9 @@ static bool sees_inputs(const struct checking *checking)
     return all;
 }
 
-/* Compares with the reference where there is one, and with the same code freshly loaded, because the few changed
- * elements may not reach any output that the reference samples. Catches a kernel that inspects only some of its inputs
- * to decide whether it has met them. */
+/* Compares with the reference if there is one, and with the same code freshly loaded, because the few changed elements
+ * may not reach any output that the reference samples. Catches a kernel that inspects only some of its inputs to decide
+ * whether it knows them. */
 static enum status check_few_changed(const struct checking *checking, struct err *err)
 {
     static const uint8_t poison = 0xff;

@@ -76,7 +76,7 @@ static enum status hash_pieces(uint64_t *hashes, const struct checking *checking
     const struct resolved_buffer *resolved = &ready->resolved->buffers[buffer];
     struct hash_job job = {checking, buffer, hashes};
     char why[SERVICE_WHY];
-    /* If the size is no multiple of the hash word, the hash includes some bytes of the guard behind the buffer. */
+    /* If the size is no multiple of the hash word, the hash includes some bytes of the guard after the buffer. */
     if (!ready->device->ops->host_visible && resolved->space == BUFFER_DEVICE &&
         resolved->size_bytes >= hashed_from_bytes && resolved->align_offset % HASH_WORD_BYTES == 0 &&
         !ready->buffers[buffer].unguarded && service_ready(checking->worker, SERVICE_HASH, why))

@@ -78,7 +78,7 @@ enum status make_graph(struct device_graph **graph, struct ready *ready, const s
                        uint32_t repeat, struct err *err);
 /* Runs the setup steps on every rotation. Call it again after buffers that they write were restored. */
 enum status ready_setup(struct ready *ready, struct err *err);
-/* Returns the buffer's first element (behind its alignment offset). */
+/* Returns the buffer's first element (after its alignment offset). */
 void *ready_buffer(const struct ready *ready, size_t buffer, uint32_t rotation);
 /* Fills one buffer as its manifest says, or with poison if it has no fill. */
 enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err);
@@ -86,7 +86,7 @@ enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, st
  * with their fill. All other buffers stay as the launches left them, as they do between timed launches. */
 enum status ready_poison(struct ready *ready, uint32_t rotation, uint8_t poison, struct err *err);
 /* Checks the two guards around each buffer, whose fixed contents no launch may change. `where` receives "" if all are
- * intact, else what was written: "bytes 0 to 3 behind the end of 'c'". */
+ * intact, else the changed bytes: "bytes 0 to 3 behind the end of 'c'". */
 #define READY_WHERE 128
 enum status ready_check_guards(char where[static READY_WHERE], struct ready *ready, struct err *err);
 /* Updates all steps to the current kernels and buffers. */
@@ -233,7 +233,7 @@ struct checking {
     const struct plan_reference *reference; /* NULL: closed forms only */
     const struct build_result *builds;
     uint32_t rotation;     /* copy of the buffers to launch on and to check */
-    enum lane_order order; /* cpu: order of the work-items where it may matter */
+    enum lane_order order; /* cpu: order of the work-items, for steps that may depend on it */
     const uint64_t *asked; /* elements that the reference computes in addition to the drawn ones */
     uint64_t asked_count;
     struct device_page *pages; /* pages to watch during launches; NULL: none */
@@ -339,9 +339,9 @@ enum status lockstep_verdict(const struct checking *checking, struct err *err);
 
 struct comparison {
     double abs, rel;   /* tolerances */
-    double resolution; /* of the output's type: dtype_epsilon */
+    double resolution; /* precision of the output's type: dtype_epsilon */
     uint64_t checked, wrong;
-    uint64_t index; /* of the first wrong element */
+    uint64_t index; /* index of the first wrong element */
     double got, want;
     double max_abs, max_rel;
     double used;      /* largest error as a share of the tolerance there */
@@ -446,7 +446,7 @@ enum status sampling_median(double *time_ns, struct sampling *sampling, uint32_t
 /* Cross-checks the times by a second timer: out->cross_timer and cross_ns. Only in hot mode, and only if there is a
  * second timer. */
 enum status sampling_cross(struct sampling *sampling, struct measurement *out, struct err *err);
-/* Fails the verification of a kernel that is faster on inputs that it has met before. */
+/* Fails the verification of a kernel that is faster on inputs that it has seen before. */
 enum status sampling_remembers(struct sampling *sampling, struct measurement *out, struct err *err);
 /* Sets the timer and batch size, and makes the graph if the timer needs one. */
 enum status sampling_set_timer(struct sampling *sampling, enum timer timer, uint32_t batch, struct err *err);

@@ -13,9 +13,10 @@ static const double batch_most_ns = 50e6;
 static const double warm_tolerance = 0.005; /* between the medians of two windows */
 static const double cross_target_ns = 100e6;
 static const double stir_share = 0.01; /* of the sampling time may be spent changing inputs */
-/* Limits on the ratio and difference of launch times on changed and on unchanged inputs. */
+/* A kernel remembers results if its time on changed inputs exceeds this multiple of its time on known ones, plus a
+ * slack. */
 static const double remembers_above = 1.5, queued_ns = 20e3, unqueued_ns = 2e3;
-/* Launches per round and rounds. A case with fewer than REMEMBER_LEAST launches is so slow that another would take too
+/* Launches per look, and looks. A case with fewer than REMEMBER_LEAST launches is so slow that more would take too
  * long. */
 enum { REMEMBER_ROUNDS = 5, REMEMBER_LOOKS = 5, REMEMBER_FIRST = 3, REMEMBER_LEAST = 50 };
 /* Launches that wait for other processes take microseconds each, so this many are long against the clock's
@@ -432,7 +433,7 @@ enum status sampling_remembers(struct sampling *sampling, struct measurement *ou
         if (status || !(fresh_ns > remembers_above * met_ns + slack_ns))
             return status;
     }
-    bool remembers = true; /* every round must agree, since the machine may be busy */
+    bool remembers = true; /* every look must agree, since the machine may be busy */
     for (int look = 0; look < REMEMBER_LOOKS && remembers && !status; look++) {
         status = compare_met(&fresh_ns, &met_ns, sampling, err);
         remembers = fresh_ns > remembers_above * met_ns + slack_ns;

@@ -11,8 +11,8 @@ struct service {
 struct services {
     struct service list[SERVICE_COUNT];
     bool held;                     /* a blocking kernel is active */
-    uint32_t *control;             /* of service_blocking.hip */
-    uint64_t *report[PROBE_COUNT]; /* of service_clock.hip */
+    uint32_t *control;             /* shared with service_blocking.hip */
+    uint64_t *report[PROBE_COUNT]; /* shared with service_clock.hip */
 };
 
 static struct services *services_of(struct worker *worker)

@@ -58,7 +58,7 @@ struct expect_job {
     const struct fill *want;
     const uint8_t *got;
     struct comparison total;
-    atomic_flag lock; /* of `total` */
+    atomic_flag lock; /* protects `total` */
 };
 
 static enum status compare_range(struct comparison *part, const struct expect_job *job, uint64_t first, uint64_t last,

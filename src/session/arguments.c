@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Interprets words on the command line as kernels, suites or files of either. For a word that is something else, the
- * error says what to write instead.
+ * Interprets words on the command line as kernels, suites or files of either. The error for any other word suggests a
+ * replacement.
  */
 #include <dirent.h>
 

@@ -150,9 +150,9 @@ const char *const *codes_refused(const struct codes *codes)
 /* Facts from the disassembly of the last requested kernel. Cases share kernels, so each is disassembled once. */
 struct loops {
     const struct codeobj_kernel *kernel; /* NULL: none requested yet */
-    const char *instruction;             /* of the hot loop; NULL: no loop, or no disassembler */
+    const char *instruction;             /* most important one of the hot loop; NULL: no loop, or no disassembler */
     double share;
-    double scratch_bytes; /* of the loop with the most of them; NaN: no disassembler */
+    double scratch_bytes; /* of the loop with the most scratch traffic; NaN: no disassembler */
     uint32_t scratch_loop;
     uint32_t issues[ISSUE_CLASSES];
 };
@@ -260,7 +260,7 @@ struct image_search {
     struct session *session;
     struct image *images; /* one per code of the plan */
     const struct resolved *resolved;
-    enum status status; /* of the case */
+    enum status status; /* status of the case */
     const char *reason;
 };
 

@@ -78,7 +78,7 @@ enum status services_prepare(struct service_code services[SERVICE_COUNT], struct
 
 /* ---- warnings ---- */
 
-static const double memory_above = 0.01; /* of the card's memory */
+static const double memory_above = 0.01; /* relative to the card's memory */
 /* for a runtime's own buffers, if the driver does not report whose memory is whose */
 static const double own_allowance = 1 << 30;
 
