@@ -180,7 +180,7 @@ static struct table *metrics_of(const struct codediff *diff, bool all, struct ar
 
 struct worst {
     const struct code_pair *pair;
-    double loss; /* share lost; 1 if the figure was 0 before */
+    double loss; /* worse / better figure - 1; INFINITY if the better one is 0 */
 };
 
 static void keep_worst(struct worst worst[static WORST], size_t *count, struct worst found)

@@ -22,7 +22,7 @@ static const char *before(const struct history_series *s, struct arena *arena)
     return isfinite(s->baseline) ? arena_printf(arena, ", was %s", quantity_words(s->baseline, s->unit, arena)) : "";
 }
 
-/* "; so did 6 of 7 devices like it": tells a shared cause from one of this device alone. */
+/* "; so did 6 of 7 devices like it": separates a shared cause from one of this device alone. */
 static const char *others(const struct history_series *s, struct arena *arena)
 {
     if (!s->group)

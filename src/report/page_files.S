@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page is made of besides its data, as page_files.h declares it.
+ * The embedded files of a page, declared in page_files.h.
  */
         .section .rodata
 

@@ -19,7 +19,7 @@ void chart_svg(struct text *out, const struct chart *chart, const struct table *
 /* Adds a section with the chart, its description, and its table (NULL: chart_table). */
 void document_chart(struct document *document, const struct chart *chart, const struct table *table);
 
-/* The first line of a tooltip: the name. */
+/* A name, shortened for the first line of a tooltip. */
 const char *said_name(const char *name, struct arena *arena);
 /* True if the case was measured and is drawn as a mark. */
 bool is_mark(const struct result_case *c);

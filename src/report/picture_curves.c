@@ -165,7 +165,7 @@ static size_t collect(struct curves *sweeps, const struct result *result, struct
 
 /* ---- charts ---- */
 
-/* Returns the largest footprint that fits a level, and the level's name; 0 if there is none. */
+/* Returns the largest footprint that fits the k-th level, and the level's name; 0 if there is none. */
 static double boundary(const struct curves *sweep, size_t k, const char **name)
 {
     const struct machine *machine = &sweep->result->machine;

@@ -42,7 +42,7 @@ static size_t place(const struct param_value **values, size_t *count, const stru
     return at;
 }
 
-/* Drops values with cases in less than half of their cells, the one with the fewest cases first. */
+/* Repeatedly drops the value with the fewest cases among those with cases in less than half of their cells. */
 static void drop_sparse(struct map *map)
 {
     for (size_t least = 0; least < SIZE_MAX;) {
