@@ -53,8 +53,7 @@ struct import_row {
     const char *why;                     /* why we have no equivalent kernel */
     double algorithm_bytes_per_s;        /* collectives only: size over time; NaN */
     double bus_bytes_per_s;              /* collectives only: rate of a link; NaN */
-    double wrong_elements;               /* collectives only: errors that the benchmark found, in all calls together;
-                                          * NaN: not checked */
+    double wrong_elements;               /* collectives only: errors found in all calls together; NaN: not checked */
     double flops;                        /* of one call; NaN */
     double lower_bound_ns, fraction;     /* on the trace's own GPU: lower bound, and its share of the median; NaN */
     struct described described;          /* input for predicting a tuned kernel; family "": no model */
@@ -74,8 +73,7 @@ struct import_operator {
 struct import_timeline {
     double compute_ns, communication_ns, copy_ns;     /* time with any such event */
     double exposed_communication_ns, exposed_copy_ns; /* time without compute, and without compute and communication */
-    double busy_ns, idle_ns, span_ns;                 /* time with any event, without any, and from the first start to
-                                                       * the last end */
+    double busy_ns, idle_ns, span_ns;                 /* time with any event, with none, and in total */
     size_t devices;
 };
 

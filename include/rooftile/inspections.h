@@ -23,8 +23,7 @@ struct inspections {
     const char **problems; /* kernels that cannot be built */
     size_t problem_count;
     const struct inspected_launch *launches; /* those that could be walked without unknowns; NULL: none */
-    enum status worst; /* worst status of the problems; ERR_UNSUPPORTED: no compiler or code for the target, but nothing
-                        * is wrong */
+    enum status worst; /* worst of the problems; ERR_UNSUPPORTED: only a missing compiler or code for the target */
 };
 
 /* Builds the kernels that the session's arguments name (by default all) for each --arch, else for the AMD GPU here,

@@ -14,8 +14,7 @@
 struct execution {
     const char *title;            /* starts the progress line */
     const struct result *resumed; /* its cases are in the result and do not run again; NULL: none */
-    bool rest;                    /* only its cases of `trial` do not run again, and none of its cases is in the
-                                   * result */
+    bool rest;                    /* only the cases of `trial` do not run again, and they are not in the result */
     uint32_t trial;
     struct result_part part; /* identity of this trial; NULL texts: a run of its own that begins now */
     const char *journal;     /* the result's file, or "" for a journal in the data folder; NULL: no journal */

@@ -53,8 +53,7 @@ uint64_t run_reread_bytes(const struct machine *machine, const struct device_inf
 #define RUN_MAX_TOGETHER 64
 #define RUN_TOGETHER_WAIT_NS 5e9 /* the longest wait for the other devices at a case */
 struct run_together {
-    struct run_meeting *shared; /* memory shared by all these processes; NULL: no other device is measured at the same
-                                 * time */
+    struct run_meeting *shared; /* memory shared by all these processes; NULL: the device is measured alone */
     unsigned device;            /* the index of this device */
 };
 struct run_meeting *run_meeting_new(unsigned devices); /* call before forking the processes */

@@ -44,8 +44,8 @@ static int by_footprint(const void *a, const void *b)
     return ORDER(p->footprint, q->footprint);
 }
 
-/* Keeps the better of two points at one footprint, which is more accurate because interference only slows a case
- * down. */
+/* Keeps the better of two points at one footprint: interference only slows a case down, so that one is more
+ * accurate. */
 static size_t keep_better(struct point *points, size_t count, bool lower_is_better)
 {
     size_t kept = 0;

@@ -47,8 +47,7 @@ enum option_complete {
 
 struct option_row {
     const char *name;
-    const char *only; /* the only command with this option, if other commands have a different option of that name; else
-                       * NULL */
+    const char *only; /* the only command with this option, if others reuse its name; else NULL */
     char key;         /* short form, or 0 */
     enum option_kind kind;
     const char *argument; /* name of the value; NULL: takes none */
@@ -92,8 +91,7 @@ struct command {
 
 const struct command *command_table(void);                             /* ends with name == NULL */
 const struct command *command_find(const char *name);                  /* NULL: unknown */
-bool command_takes(const struct command *command, const char *option); /* its own options only; false if `command` is
-                                                                        * NULL */
+bool command_takes(const struct command *command, const char *option); /* its own options only; NULL: false */
 
 /* ---- other tools' names (hints.c) ---- */
 
@@ -238,7 +236,7 @@ enum status comparison_show(struct comparison *comparison, const struct result *
                             struct compare_options *options, const struct call *call, const char *path,
                             struct err *err);
 
-/* Returns ERR_IO if the file cannot be written, before an hour of measuring. NULL and "-" are fine. */
+/* Checks before an hour of measuring that the file can be written; ERR_IO if not. NULL and "-" are fine. */
 enum status cli_check_output(const char *path, struct arena *arena, struct err *err);
 
 #endif

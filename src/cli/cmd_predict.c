@@ -117,8 +117,7 @@ static enum status predict_side(struct forecast *forecast, struct per_device *si
                                 const struct models *models, struct err *err)
 {
     struct session *session = &side->session;
-    const enum session_stage valid = of->count ? 0 : SESSION_VALID; /* with a result, an invalid case does not stop the
-                                                                     * others */
+    const enum session_stage valid = of->count ? 0 : SESSION_VALID; /* a result's other cases go on */
     enum status status = session_go(session, SESSION_DEVICE | SESSION_MACHINE | SESSION_PLAN | valid, err);
     if (status)
         return status;

@@ -97,7 +97,7 @@ void comparison_report(struct verification *out, const struct comparison *compar
 }
 
 /* A tolerance that hides all differences between the expected values is refused only above this share of the largest
- * value. Below it, the expected values simply hardly differ. */
+ * value. Below it, the expected values are nearly equal anyway. */
 #define LAX 0.1
 
 /* A relative tolerance above this is refused too, unless the output's type cannot distinguish such numbers. */

@@ -92,8 +92,7 @@ static const char *throttle_cause(const struct measurement *out)
 void flag_throttling(struct measurement *out)
 {
     const uint32_t part = out->sample_count / CLOCK_PARTS;
-    const bool probed = out->has_sample_hz && part; /* by the probes of the samples, or else by the driver's readings
-                                                     * before and after */
+    const bool probed = out->has_sample_hz && part; /* else the driver's readings before and after */
     const double from_hz = probed ? held_hz(out->sample_hz, part) : out->before.core_hz;
     const double to_hz = probed ? held_hz(out->sample_hz + out->sample_count - part, part) : out->after.core_hz;
     const double drop = from_hz > 0 && to_hz > 0 ? 1 - to_hz / from_hz : 0;
@@ -140,8 +139,7 @@ static bool raise_ceiling(struct worker *worker, const struct run_ceiling *known
         !ready_setup(&ready, &err) && !measure_samples(worker, &ready, probe, scratch, &err)) {
         const struct work *work = &probe->resolved.work;
         const double amount = known->is_level ? work->read_bytes + work->write_bytes : work->flops;
-        (void)measurement_median(scratch); /* sorts: the rate is that of the fastest twentieth, since interference only
-                                            * slows samples down */
+        (void)measurement_median(scratch); /* sorts: the fastest had least interference */
         const double rate = amount / sorted[scratch->sample_count / 20] * 1e9;
         if (rate > ceiling->measured) {
             ceiling->measured = rate;

@@ -55,7 +55,7 @@ static enum status sample_until_stop(struct worker *worker, struct sampling *sam
                                      const struct measure_options *options, struct measurement *out, struct err *err)
 {
     static double sorted[MEASUREMENT_MAX_SAMPLES];
-    /* Devices that measure together do so for equally long, since one that ended early would put no load on the
+    /* Devices that measure together do so for equally long, since one that ended early would no longer load the
      * others. */
     const bool together = worker->options->together.shared != NULL;
     const double min_time_ns =

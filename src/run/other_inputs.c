@@ -47,8 +47,7 @@ static enum status choose_of(struct ready *ready, size_t buffer, uint64_t seed, 
         dtype_load(&value, dtype, of->home[k].raw, 1);
         ascends = ascends && value >= before;
     }
-    const bool may_lead = !dtype_is_float(dtype) && bytes > 1 && !is_lone(ready); /* the value may be an index into
-                                                                                   * another buffer */
+    const bool may_lead = !dtype_is_float(dtype) && bytes > 1 && !is_lone(ready); /* it may index another buffer */
     of->stirred = may_lead && ascends ? 0 : count;
     memcpy(of->now, of->home, sizeof(of->now));
     return status;
@@ -318,16 +317,15 @@ static enum status check_depends_on(const struct checking *checking, size_t buff
     if (!status)
         status = change_parts(&changed, checking, buffer, was, PARTS_RESTORED, err);
     free(was);
-    if (!status && same && changed && !outputs_are_constant(checking)) /* a constant output may legitimately not
-                                                                        * change */
+    if (!status && same && changed && !outputs_are_constant(checking)) /* constants need not change */
         verification_fail(checking->out, "with another '%.60s': no output changed, so none depends on it",
                           checking->ready->resolved->buffers[buffer].spec->name);
     return status;
 }
 
-/* A kernel that ignores its inputs still matches closed forms. Random inputs need no check here: they are drawn anew.
- * Neither does a reference that computes every element, since it shows the effect of changed inputs, which may be none:
- * a softmax of one column. */
+/* A kernel that ignores its inputs still matches closed forms. Inputs drawn at random are not checked here, since they
+ * are drawn anew later. If a reference computes every element, no check is needed: it shows the effect of changed
+ * inputs, which may be none (a softmax of one column). */
 static enum status check_depends(const struct checking *checking, struct err *err)
 {
     const struct ready *ready = checking->ready;

@@ -407,8 +407,7 @@ enum status check_relaunches(const struct checking *checking, bool after_samples
     const double within_ns =
         after_samples ? fmax(more_after * checking->worker->shared->measured.spent_ns[SPENT_MEASURING], more_after_ns)
                       : more_before_ns;
-    uint64_t fastest_ns = UINT64_MAX; /* the minimum, so that other load on the machine does not decide how much is
-                                       * verified */
+    uint64_t fastest_ns = UINT64_MAX; /* the minimum, so that other load does not decide how many launches run */
     struct verification *out = checking->out;
     for (unsigned k = 0; k < most && out->verdict != VERIFY_FAIL; k++) {
         if (k >= least && (checking->ready->ranks || (double)(fastest_ns * (k + 1)) > within_ns))

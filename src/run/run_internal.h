@@ -24,8 +24,7 @@ struct ready_buffer {
     uint64_t *kept;   /* hashes of its pieces after a reference launch, for comparison (relaunch.c); NULL: none */
     uint64_t kept_count;
     struct fill_patch home[FILL_PATCHES], now[FILL_PATCHES]; /* elements that change between samples (other_inputs.c) */
-    size_t stirred;                                          /* number of these elements; 0: the buffer does not
-                                                              * change */
+    size_t stirred;                                          /* their number; 0: the buffer does not change */
 };
 
 /* One step, ready to launch: pointers, kernels, argument arrays. */
@@ -60,8 +59,7 @@ struct ready {
     double host_ns;                    /* host time of the last run under EVENTS_HOST */
     uint64_t stirs;                    /* number of inputs_stir calls */
     uint64_t runs;                     /* runs of rotation 0's steps since its buffers were last filled or reset */
-    char library[DEVICE_LIBRARY_TEXT]; /* the library that runs instead of our own code (struct kernel_info); "" if
-                                        * none */
+    char library[DEVICE_LIBRARY_TEXT]; /* the library used instead of our code (struct kernel_info); "" */
     char library_sha256[65];
     struct arena arena;
 };

@@ -117,8 +117,7 @@ enum { PROBE_LOOPS = 4096 };
 enum { PROBE_TRIES = 3 };
 /* The difference of two durations, free of launch overhead, gives the counter's rate. */
 enum { RATE_SHORT_TICKS = 2000, RATE_LONG_TICKS = 42000, RATE_REPEATS = 5 };
-static const double slowest_hz = 10e6, fastest_hz = 5e9; /* range of plausible core clocks; outside of it the probe has
-                                                          * failed */
+static const double slowest_hz = 10e6, fastest_hz = 5e9; /* plausible core clocks; others are errors */
 
 static void set_report(uint64_t *report, uint64_t ticks, uint64_t loops)
 {

@@ -211,8 +211,7 @@ static enum status check_reference(const struct checking *checking, struct verif
     const char *name = reference->resolved.manifest->name;
     const struct build_result *unbuilt = unbuilt_code(&reference->resolved, checking->builds);
     SCOPED(arena_release)
-    struct arena arena = {0}; /* owns the memory of `resolved`, so it is released after
-                                                     * `theirs` */
+    struct arena arena = {0}; /* used by `theirs`, so released after it */
     SCOPED(ready_release) struct ready theirs = {0};
     struct resolved resolved;
     if (unbuilt)

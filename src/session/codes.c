@@ -150,9 +150,9 @@ const char *const *codes_refused(const struct codes *codes)
 /* Facts from the disassembly of the last requested kernel. Cases share kernels, so each is disassembled once. */
 struct loops {
     const struct codeobj_kernel *kernel; /* NULL: none requested yet */
-    const char *instruction;             /* most important one of the hot loop; NULL: no loop, or no disassembler */
+    const char *instruction;             /* most frequent one of the hot loop; NULL: no loop, or no disassembler */
     double share;
-    double scratch_bytes; /* of the loop with the most scratch traffic; NaN: no disassembler */
+    double scratch_bytes; /* of the loop that moves the most scratch; NaN: no disassembler */
     uint32_t scratch_loop;
     uint32_t issues[ISSUE_CLASSES];
 };
@@ -293,8 +293,7 @@ static void look_at_image(void *context, const struct resolved_launch *launch)
     const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, image->file, launch->symbol);
     if (!kernel)
         add_missing(&found, image->file, launch->symbol);
-    else if (session->info.predicted && !session->at_check_params) /* otherwise the run refuses the case, or `check`
-                                                                    * reports it */
+    else if (session->info.predicted && !session->at_check_params) /* else the run or `check` reports it */
         launch_fit(&found, search->resolved, launch, kernel, session->info.lds_bytes);
     if (found.length) {
         search->status = ERR_CONFIG;
