@@ -11,7 +11,7 @@ enum dtype {
     DTYPE_NONE, /* not a type */
     DTYPE_F64,
     DTYPE_F32,
-    /* an f32 of whose mantissa matrix instructions read only 10 bits; the other bits are 0 (TF32) */
+    /* an f32 of which matrix instructions read only 10 bits of the mantissa; the other bits are 0 (TF32) */
     DTYPE_XF32,
     DTYPE_F16,
     DTYPE_BF16,
@@ -32,7 +32,7 @@ enum dtype {
 
 /* Names as in manifests: f64 f32 xf32 f16 bf16 e4m3 e5m2 e4m3fnuz e5m2fnuz i64 u64 i32 u32 i16 u16 i8 u8. */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE: unknown */
-/* Also what numpy, C and others call them: "fp32", "float", "half", "INT8". */
+/* Also accepts the names used by numpy, C and others: "fp32", "float", "half", "INT8". */
 enum dtype dtype_by_any_name(const char *name);
 const char *dtype_name(enum dtype dtype);
 const char *dtype_ctype(enum dtype dtype); /* "float", "_Float16", "__bf16", "uint64_t", "unsigned char" for fp8 */
@@ -42,8 +42,8 @@ double dtype_epsilon(enum dtype dtype); /* distance from 1 to the next larger va
 double dtype_max(enum dtype dtype);     /* largest finite value */
 
 /* Converts `count` values. Floats round to nearest even and saturate to infinity (fp8: as the format says); integers
- * truncate toward zero; *exact becomes false when an integer did not fit its type (`exact` may be NULL). Hot: must
- * vectorise for f64 f32 f16 bf16 i32 u32 u64. */
+ * truncate toward zero; *exact becomes false if an integer did not fit its type (`exact` may be NULL).
+ * Performance-critical: must vectorise for f64 f32 f16 bf16 i32 u32 u64. */
 void dtype_store(void *out, enum dtype dtype, const double *values, size_t count, bool *exact);
 void dtype_load(double *values, enum dtype dtype, const void *in, size_t count);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the time of a case goes: causes (cost.h) with the cost of each, found by predicting again without it, and the
+ * Explains the time of a case: causes (cost.h) with the cost of each, found by predicting again without it, and the
  * hardware counters that tell them apart.
  *
  *     explain_case(&explanation, predictor, plan_case, builds, machine, measured_hz, arena, &err);
  *
- * Costs overlap: what two causes cost together is not their sum.
+ * Costs overlap: the joint cost of two causes is not the sum of their costs.
  */
 #ifndef ROOFTILE_EXPLAIN_H
 #define ROOFTILE_EXPLAIN_H
@@ -14,44 +14,44 @@
 
 struct explained_cost {
     enum cost cost;
-    double cost_ns;       /* by which the prediction falls without it */
-    const char *evidence; /* "" where there is none */
+    double cost_ns;       /* decrease of the prediction without it */
+    const char *evidence; /* "" if there is none */
 };
 
-/* A hardware counter of rocprofv3 and what it should read in one launch. */
+/* A hardware counter of rocprofv3 and its expected value for one launch. */
 struct explained_counter {
     const char *name; /* "SQ_LDS_BANK_CONFLICT" */
     const char *what; /* "clocks that LDS loses to bank conflicts" */
-    enum cost cost;   /* that it is evidence for */
+    enum cost cost;   /* the cause that it indicates */
     double predicted;
-    double measured; /* NaN: not read */
+    double measured; /* NaN: not measured */
 };
 
 struct explanation {
     const struct plan_case *plan_case;
-    struct prediction prediction;        /* at the clock that was measured, where one was */
-    const struct explained_cost *causes; /* the most costly first; what costs less than 1 % is skipped */
+    struct prediction prediction;        /* at the measured clock, if there is one */
+    const struct explained_cost *causes; /* the most costly first; omits those below 1 % */
     size_t cause_count;
-    /* Of the launch that takes the most time; unknown where none was walked. */
+    /* For the launch that takes the most time; unknown if none was walked. */
     const char *symbol; /* NULL */
     double waves_per_simd, waves_most;
     uint32_t vgprs, sgprs, lds_bytes;
-    const struct machine_level *level;  /* the outermost that its data crosses; NULL: none, or not known */
+    const struct machine_level *level;  /* the outermost that its data crosses; NULL: none, or unknown */
     double level_bytes, level_time_ns;  /* bytes that cross it, and the time of its term */
-    struct explained_counter *counters; /* those of the most costly causes first */
+    struct explained_counter *counters; /* sorted by the cost of their causes, highest first */
     size_t counter_count;
 };
 
-/* `measured_hz`: the clock while it was measured; 0: not known. Everything lives in the arena. */
+/* `measured_hz`: the clock during the measurement; 0: unknown. Everything lives in the arena. */
 enum status explain_case(struct explanation *explanation, struct predictor *predictor,
                          const struct plan_case *plan_case, const struct build_result *builds,
                          const struct machine *machine, double measured_hz, struct arena *arena, struct err *err);
 
-/* Adds the counters that the launch's target has, with the values expected from its walk (counters.c). */
+/* Adds the counters that the launch's target has, with values expected from its walk (counters.c). */
 void explain_counters(struct explanation *explanation, const struct predicted_launch *launch, struct arena *arena);
 void explain_sort_counters(struct explanation *explanation);
 
-/* The command that reads them: `run` is the rest of a command line of rooftile. */
+/* Appends the command that reads them; `run` is the rest of a command line of rooftile. */
 void explain_counter_command(struct text *text, const struct explanation *explanation, const char *run);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills: what a buffer holds before the first launch, and what is expected of an output, as manifests say it.
+ * Fills: the contents of a buffer before the first launch, and the expected contents of an output, as written in
+ * manifests.
  */
 #ifndef ROOFTILE_FILL_SPEC_H
 #define ROOFTILE_FILL_SPEC_H
@@ -25,8 +26,8 @@ struct text_template;
  *   values   values          a list, repeated
  *   file     path            raw bytes relative to the manifest, exactly the buffer's size
  * All take an optional "seed"; the run's --seed and the buffer's name give the default. A buffer's "dist" may be a
- * template, "{dist}" with a parameter of that name, so that it can be swept; then options of every distribution that it
- * can become are allowed. */
+ * template, "{dist}" with a parameter of that name, so that it can be swept; then options of every possible
+ * distribution are allowed. */
 enum fill_kind {
     FILL_NONE,
     FILL_EXPR,
@@ -42,7 +43,7 @@ enum fill_kind {
 };
 enum fill_dist { DIST_UNIFORM, DIST_ZIPF, DIST_BLOCKED, DIST_EQUAL, DIST_SKEWED, DIST_PERMUTATION };
 #define FILL_MAX_OPTIONS 4
-/* Where a generator's options stand in fill_spec.options. */
+/* Indexes of a generator's options in fill_spec.options. */
 enum {
     FILL_LOW = 0,
     FILL_HIGH = 1, /* uniform */
@@ -59,25 +60,25 @@ enum {
 struct fill_option {
     const char *name;
     bool required;
-    double fallback; /* when it is absent */
-    unsigned dists;  /* the option belongs to these distributions only (bits as in struct generator); 0: to all */
+    double fallback; /* value if absent */
+    unsigned dists;  /* the distributions that have the option (bits as in struct generator); 0: all */
 };
 struct generator {
     const char *name;
     enum fill_kind kind;
-    struct fill_option options[FILL_MAX_OPTIONS]; /* up to the first without a name */
-    unsigned dists;                               /* bit 1 << enum fill_dist for each it knows; 0: takes no "dist" */
-    enum fill_dist dist;                          /* when "dist" is absent */
+    struct fill_option options[FILL_MAX_OPTIONS]; /* ends at the first without a name */
+    unsigned dists;                               /* bit 1 << enum fill_dist for each supported; 0: no "dist" */
+    enum fill_dist dist;                          /* value if "dist" is absent */
 };
 const struct generator *generator_of(enum fill_kind kind); /* NULL for FILL_NONE and FILL_EXPR */
-/* The generator's distribution of this name. ERR_CONFIG names those it knows. */
+/* Finds the generator's distribution with this name. ERR_CONFIG lists the known ones. */
 enum status generator_dist(enum fill_dist *dist, const struct generator *generator, const char *name, struct err *err);
 struct fill_spec {
     enum fill_kind kind;
     const struct expr *expr;                      /* FILL_EXPR */
     const struct expr *options[FILL_MAX_OPTIONS]; /* in the order of the generator's row; NULL = default */
     enum fill_dist dist;
-    const struct text_template *dist_text; /* the dist of a case, see resolved_buffer; NULL: `dist` it is */
+    const struct text_template *dist_text; /* computes the case's dist, see resolved_buffer; NULL: `dist` applies */
     const double *values;                  /* FILL_VALUES */
     size_t value_count;
     const char *path; /* FILL_FILE, resolved */

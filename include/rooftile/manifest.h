@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Manifests: what a kernel is, as data. One JSON file per operation beside its source; the same format describes code
- * objects that others built ("image" instead of "source"). This header is the parsed form; expressions are compiled
- * once here, and evaluated per case by plan/resolve. The JSON, by example (every key; unknown keys are errors):
+ * Manifests describe kernels as data. There is one JSON file per operation, next to its source; the same format
+ * describes prebuilt code objects ("image" instead of "source"). This header is the parsed form; expressions are
+ * compiled once, and evaluated per case by plan/resolve. A JSON example with every key (unknown keys are errors):
  *
  * { "name": "stream_triad", "summary": "a = b + s*c", "tags": ["memory"], "class": "memory",
  *   "params":   { "n": 268435456, "dtype": "f32", "block": 256, "lens": [1, 2, 3], "layout": "nt" },
- *   "limits":   { "dtype": ["f32", "f64"], "VEC": [1, 2, 4] },                 values a parameter may take
+ *   "limits":   { "dtype": ["f32", "f64"], "VEC": [1, 2, 4] },                 allowed values of a parameter
  *   "let":      { "tile": "block * VEC", "rounds(size)": "ceil_div(size, tile)" },
- *               names for sub-expressions, which may use each other; they stand for their text in every expression and
- *               placeholder of this manifest, and cannot be set. With names in brackets it is a function: "rounds(n)"
+ *               names for sub-expressions, which may use each other. Their text replaces them in every expression and
+ *               placeholder of this manifest; they cannot be set. With names in brackets it is a function: "rounds(n)"
  *   "code":     { "source": "stream.hip", "symbol": "stream_triad", "min_llvm": 17,
  *                 "defines": { "T": "{ctype(dtype)}", "VEC": "{VEC}" }, "flags": ["-ffast-math"] },
  *               or { "image": "my_flash_{D}.hsaco", "symbol": "..." }
@@ -21,13 +21,13 @@
  *   "require":  [ { "expr": "device.lds_bytes >= tile * 4", "reason": "the tile needs {tile*4} bytes of LDS" } ],
  *   "buffers":  { "a": { "type": "{dtype}", "count": "n", "role": "out", "reset": "none",
  *                        "space": "device" or "{a text parameter}", 
- *                        "device": "0",                          of which device, for the space "peer"
+ *                        "device": "0",                          owning device, for the space "peer"
  *                        "varies": false,                        output whose bits differ between launches (atomics on
- *                                                                floats): each is verified for itself
+ *                                                                floats): each is verified separately
  *                        "fill": "i % 7" | { "gen": "ring", "stride": "64", ... }, "align_offset": "0" } },
  *   "launch":   { "grid": ["ceil_div(n, block)"], "block": ["block"], "shared": "0", "symbol": "...",
  *                 "cooperative": false,
- *                 "defines": { "VEC": "1" },                     for this launch only: over those of code, by name
+ *                 "defines": { "VEC": "1" },                     for this launch only: override those of code
  *                 "args": [ "a", { "value": "3", "type": "{dtype}", "repeat": "1" },
  *                           { "buffer": "b", "offset": "64" }, null,          null: a null pointer
  *                           { "struct": [ "a", null, { "value": "n", "type": "u32" }, ... ] } ] },
@@ -50,71 +50,70 @@
  *                             "params": { ... }, "buffers": { "reference buffer": "own buffer" } } } }
  *
  * A manifest with "extends": "matrix_peak" starts from the manifest of that name in the same folder: objects are merged
- * key by key, null removes a key, and every other value (lists too) replaces what was there. Name and summary are never
- * taken over. The other manifest may extend a third. Messages point into the file that has the value.
+ * key by key, null removes a key, and every other value (also a list) replaces the old one. Name and summary are never
+ * inherited. The other manifest may extend a third. Messages point into the file that contains the value.
  *
- * Fills and expectations may read elements of buffers, "x[index[i]] + 1": their values before the first launch. A fill
- * reads only buffers that are listed before its own.
+ * Fills and expectations may read elements of buffers, "x[index[i]] + 1", with their values before the first launch. A
+ * fill may read only buffers that are listed before its own.
  *
- * Functions that every manifest knows besides bytes(dtype) and eps(dtype), over the facts of the case's device
+ * Functions in every manifest, in addition to bytes(dtype) and eps(dtype), that use the facts of the case's device
  * (target_facts.h):
- *   matrix_k(dtype) matrix_k_sparse(dtype)    K of the target's instruction of 16 x 16 for this type, 0 where there is
- *                                             none
- *   matrix_depth(K, M, dtype)                 how deep tiles of M x M from an instruction of K at 16 x 16 go when each
- *                                             lane reads its part of A in loads of 16 bytes
- *   reciprocals(count)                        so many reciprocals and roots, as transcendental operations: 0 on a CPU
- *   has_matrix(dtype)                         whether the device itself has matrix instructions for it: a CPU has none
- *   whole(size, part)                         the size in whole parts, at least one
- *   cache_bytes(k) own_cache_bytes(k)         of level k from the inside, in all and as one unit reaches it; 0: none
- *   inside(k) own_inside(k)                   bytes inside that level and beyond the one before: half of the first one,
- *                                             else the geometric mean of twice the one before and three quarters
- *   has_inside(k)                             whether there are such bytes
+ *   matrix_k(dtype) matrix_k_sparse(dtype)    K of the target's 16 x 16 instruction for this type, 0 if there is none
+ *   matrix_depth(K, M, dtype)                 depth of M x M tiles, for an instruction with K at 16 x 16, if each lane
+ *                                             reads its part of A with loads of 16 bytes
+ *   reciprocals(count)                        `count` reciprocals and roots, as transcendental operations: 0 on a CPU
+ *   has_matrix(dtype)                         1 if the device has native matrix instructions for it: a CPU has none
+ *   whole(size, part)                         the size rounded down to a multiple of part, at least one part
+ *   cache_bytes(k) own_cache_bytes(k)         size of level k from the inside, in total and usable by one unit; 0: none
+ *   inside(k) own_inside(k)                   a size that fits in that level but not in the one before: half of the
+ *                                             first level, else the geometric mean of twice the one before and
+ *                                             three quarters of the level
+ *   has_inside(k)                             1 if there is such a size
  *   beyond_caches                             four times the last cache, at least 256 MiB, at most 1/8 of the memory
  *
- * A parameter's default may ask the device: "M": "{max(16, device.matrix_size)}", an expression in the facts of the
- * device alone. It is a number, or a dtype if the limits are dtypes. Use this for what a target has, and `variants`,
- * whose values may ask in the same way, for choices of the author.
+ * A parameter's default may depend on the device: "M": "{max(16, device.matrix_size)}", an expression that uses only
+ * device facts. It gives a number, or a dtype if the limits are dtypes. Use this for properties of a target, and
+ * `variants`, whose values may depend on the device in the same way, for choices of the author.
  *
- * "min_llvm" may also be an object, { "gfx11*": 16 }: the LLVM that the code needs for targets of this name.
+ * "min_llvm" may also be an object, { "gfx11*": 16 }: the oldest LLVM that compiles the code for matching targets.
  * Expressions are strings or plain numbers. "{{" and "}}" in a template are braces. A parameter written as a string is
  * read as on the command line: "16Ki" is a number, "f32" a dtype, anything else text. `class` defaults to compute with
- * flops, memory with read or write only, else launch. Inputs need a fill (or a setup step that writes them), outputs
- * something that verifies them; only an image may have outputs that nothing verifies, and its results say so.
+ * flops, memory with read or write only, else launch. Inputs need a fill (or a setup step that writes them), and
+ * outputs must be verified; only an image may have unverified outputs, which its results report.
  *
- * Every kernel that is compiled has two parameters more, which no manifest declares and which choose how it is
- * compiled:
- *   wave     lanes of a wave: 32 or 64; 0, the default, is the device's own
+ * Every compiled kernel has two additional parameters, which no manifest declares and which choose how it is compiled:
+ *   wave     lanes of a wave: 32 or 64; 0, the default: the device's own
  *   cumode   1: RDNA runs a workgroup in one compute unit; 0, the default, across the two of a workgroup processor
- * They are swept, limited and set (by variants, suites, check.params) like others, but are part of ids only when they
- * are not 0. A case that asks for what its target lacks is skipped. In expressions `wave` is the wanted size and
- * device.wave the size that the case has; variants are matched first, with the device's own.
+ * They are swept, limited and set (by variants, suites, check.params) like others, but appear in ids only if they are
+ * not 0. A case is skipped if its target does not support them. In expressions `wave` is the requested size and
+ * device.wave the size of the case; variants are matched first, with the device's own.
  *
  * `occupancy` is verified: `check` computes from registers, LDS and workgroup of the code object how many waves a SIMD
- * holds, and reports a difference; before a run a difference is the case's finding, and nothing is launched. 0 states
- * nothing, and nothing is verified on targets whose rules are not known (occupancy.h). The facts of struct device_unit,
- * such as device.simds, are for such expressions.
+ * holds, and reports a difference; before a run, a difference is the case's finding, and nothing is launched. 0 states
+ * nothing, and nothing is verified on targets with unknown rules (occupancy.h). The facts of struct device_unit, such
+ * as device.simds, are meant for these expressions.
  *
- * `work` must be possible: `unit` is one of machine_unit_known, `footprint` is at most what the buffers hold, and so
- * are the bytes read and those written, for each of the timed launches; a kernel that passes over its buffers more
- * often states its footprint. `transcendentals` counts exponentials, logarithms and sines, and reciprocals(of the rest)
- * (they are flops, too, one each): a CPU has instructions for divisions and roots, beside those for polynomials.
+ * `work` must be possible: `unit` is one of machine_unit_known, `footprint` is at most the size of the buffers, and so
+ * are the bytes read and those written, for each of the timed launches; a kernel that makes several passes over its
+ * buffers states its footprint. `transcendentals` counts exponentials, logarithms and sines, and reciprocals(of the
+ * rest) (each is also one flop): a CPU has instructions for divisions and roots, separate from those for polynomials.
  *
- * `launch` is short for one timed step; steps are timed unless they say otherwise. A graph holds launches only, a loop
- * any step but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a value; 0
+ * `launch` is short for one timed step; steps are timed by default. A graph may hold only launches, a loop
+ * any steps but load, alloc and graph. Every step but sync takes "repeat", and so does an argument that is a value; 0
  * omits it. A launch, copy, fill or loop that repeats may name an "index": it counts 0, 1, ... and can be used in every
- * expression of that step (grid, values, offsets, the repeats of steps inside), so that a sort or a triangular solve is
- * a few lines. `load` loads the code anew: steps with a `load` begin with the code unloaded (untimed), so no launch may
- * come before it. `alloc` gives a buffer other memory, of undefined content, after waiting for all work in progress.
+ * expression of that step (grid, values, offsets, the repeats of steps inside), so that a sort or a triangular solve
+ * takes a few lines. `load` reloads the code: steps with a `load` begin with the code unloaded (untimed), so no launch
+ * may precede it. `alloc` gives a buffer new memory with undefined contents, after waiting for all work in progress.
  * "cooperative": all workgroups run at once, so they may wait for each other (require device.cooperative). `block` and
  * `grid` take 1 to 3 expressions. `work` counts the algorithm's minimum for ONE pass over all timed steps. `level` is
- * the one path that the bytes take ("link": between host and device, or between devices) where it is not the device's
- * own memory. A manifest whose steps launch nothing has no "code". `footprint` defaults to the bytes of all buffers.
- * `unit` names a machine peak ("vector_f32", "matrix_f16"); empty when flops is absent. `item` is the unit of an item
- * if it has one: "B" for bytes that are not memory traffic (LDS); tables then print items per second in it. `shared_by`
- * is the number of workgroups that go over all of the footprint at once.
+ * the single path of the bytes ("link": between host and device, or between devices) if that is not the device's own
+ * memory. A manifest whose steps launch nothing has no "code". `footprint` defaults to the bytes of all buffers.
+ * `unit` names a machine peak ("vector_f32", "matrix_f16"); empty without flops. `item` is the unit of an item, if any:
+ * "B" for bytes that are not memory traffic (LDS); tables print items per second in it. `shared_by` is the number of
+ * workgroups that traverse the whole footprint at the same time.
  *
- * In a metric `x` is the reduced value and `runs` how often the steps ran since the buffers were last filled or reset.
- * A metric that differs from its `expect` fails the case: so a counter can verify that every timed launch ran.
+ * In a metric, `x` is the reduced value, and `runs` is how often the steps ran since the buffers were last filled or
+ * reset. A metric that differs from its `expect` fails the case, so a counter can verify that every timed launch ran.
  */
 #ifndef ROOFTILE_MANIFEST_H
 #define ROOFTILE_MANIFEST_H
@@ -150,37 +149,37 @@ struct manifest_buffer {
     const struct expr *count;
     enum buffer_role role;
     enum buffer_reset reset;
-    const struct text_template *space; /* one of buffer_space_names once it is rendered; NULL = device */
-    bool varies;                       /* launches may differ in its last bits */
-    const struct expr *device;         /* BUFFER_PEER: number of the device that it belongs to; NULL = its own */
-    /* BUFFER_PEER: the number of devices, from number 0 on, that have a part of `count` elements each. Elements are
-     * numbered through all parts. NULL = it is whole */
+    const struct text_template *space; /* renders to one of buffer_space_names; NULL = device */
+    bool varies;                       /* its last bits may differ between launches */
+    const struct expr *device;         /* BUFFER_PEER: number of the device that owns it; NULL = its own */
+    /* BUFFER_PEER: the number of devices, from number 0 on, that each have a part of `count` elements. Elements are
+     * numbered across all parts. NULL = not split */
     const struct expr *devices;
     struct fill_spec fill;
-    const struct expr *align_offset; /* bytes the kernel's pointer is moved from a 256-byte boundary; NULL = 0 */
+    const struct expr *align_offset; /* offset in bytes of the kernel's pointer from a 256-byte boundary; NULL = 0 */
     const cJSON *at;
 };
 
-#define MANIFEST_MAX_ARGS 1024         /* of one launch */
-#define MANIFEST_MAX_STRUCT (64 << 10) /* bytes of an argument by value */
-#define MANIFEST_MAX_INDEXES 4         /* nested */
-#define MANIFEST_MAX_NESTING 8         /* of loops; of fills that read buffers whose fills read buffers */
-#define MANIFEST_MAX_STEPS (1 << 16)   /* of a case, each round of an index counted */
+#define MANIFEST_MAX_ARGS 1024         /* per launch */
+#define MANIFEST_MAX_STRUCT (64 << 10) /* size in bytes of an argument by value */
+#define MANIFEST_MAX_INDEXES 4         /* maximum nesting */
+#define MANIFEST_MAX_NESTING 8         /* of loops; also of fills that read buffers whose fills read buffers */
+#define MANIFEST_MAX_STEPS (1 << 16)   /* per case; each round of an index counts */
 #define MANIFEST_MAX_STREAMS 64
-#define MANIFEST_MAX_EVENTS 32 /* names of record steps */
+#define MANIFEST_MAX_EVENTS 32 /* distinct names of record steps */
 #define MANIFEST_ITEM_NAME 15  /* characters of work.item */
 #define MANIFEST_LEVEL_NAME 31 /* of work.level */
 
 struct manifest_arg {
-    int buffer;                         /* index, or -1: a value, a null pointer or a struct */
+    int buffer;                         /* index; -1: a value, a null pointer or a struct */
     bool null;                          /* a null pointer */
     const struct manifest_arg *members; /* of a struct by value */
     size_t member_count;
     const struct expr *offset; /* bytes into the buffer; NULL = 0 */
-    const struct expr *device; /* whose part of the buffer; NULL = it has no parts, or a library takes them all */
+    const struct expr *device; /* device whose part is passed; NULL = not split, or a library takes all parts */
     const struct expr *value;
     const struct text_template *type;
-    const struct expr *repeat; /* of a value: the number of arguments with it; NULL = 1 */
+    const struct expr *repeat; /* for a value: the number of arguments that it fills; NULL = 1 */
     const cJSON *at;
 };
 
@@ -192,14 +191,14 @@ struct define {
 
 struct manifest_launch {
     const struct text_template *symbol;  /* never NULL after parsing: code.symbol is the default */
-    const struct text_template *library; /* whose function it is, code.library by default; NULL: of the code */
-    /* code.defines overridden by the launch's own; without own ones the same array; NULL for a library */
+    const struct text_template *library; /* the function's library, code.library by default; NULL: none */
+    /* code.defines overridden by the launch's own; the same array if it has none; NULL for a library */
     const struct define *defines;
     size_t define_count;
     const struct expr *grid[3]; /* NULL = 1 */
     const struct expr *block[3];
     const struct expr *shared; /* NULL = 0 */
-    bool cooperative;          /* all workgroups at once */
+    bool cooperative;          /* all workgroups run at once */
     const struct manifest_arg *args;
     size_t arg_count;
 };
@@ -220,12 +219,12 @@ struct manifest_step {
     enum step_kind kind;
     const struct expr *stream; /* NULL = 0 */
     bool timed;
-    const struct expr *repeat;     /* NULL = 1; for a graph: launches of the graph; for a loop: its rounds */
+    const struct expr *repeat;     /* NULL = 1; for a graph: its launches; for a loop: its rounds */
     int index;                     /* number of the index that counts the repeats, from the outermost on; -1: none */
     struct manifest_launch launch; /* STEP_LAUNCH */
     int to, from;                  /* STEP_COPY: buffers; STEP_FILL, STEP_ALLOC: to */
-    const struct expr *to_device, *from_device; /* STEP_COPY: whose part of them; NULL = it is whole */
-    const struct expr *to_offset, *from_offset; /* STEP_COPY: bytes into them; NULL = 0 */
+    const struct expr *to_device, *from_device; /* STEP_COPY: device of the part; NULL = not split */
+    const struct expr *to_offset, *from_offset; /* STEP_COPY: offsets in bytes; NULL = 0 */
     const struct expr *bytes;                   /* STEP_COPY, STEP_FILL: NULL = whole buffer */
     uint8_t byte;                               /* STEP_FILL */
     uint32_t event;                             /* STEP_RECORD, STEP_WAIT: number of the named event */
@@ -239,8 +238,8 @@ struct manifest_metric {
     const char *name;
     int buffer;
     enum metric_reduce reduce;
-    const struct expr *expr;   /* in `x`, the reduced value, `runs` and the parameters; NULL = x */
-    const struct expr *expect; /* what it must be; NULL = anything */
+    const struct expr *expr;   /* uses `x`, the reduced value, `runs` and the parameters; NULL = x */
+    const struct expr *expect; /* required value; NULL = any */
     const char *unit;
 };
 
@@ -257,7 +256,7 @@ struct manifest_let {
 struct manifest_variant {
     const char *backend, *arch; /* glob; NULL = any */
     uint32_t wave;              /* 0 = any */
-    const struct param *params; /* names and values set when it matches */
+    const struct param *params; /* names and values to set if it matches */
     size_t param_count;
 };
 
@@ -266,10 +265,10 @@ struct manifest_require {
     const struct text_template *reason;
 };
 
-/* How many waves of the first timed launch a SIMD holds at once, as the manifest states. */
+/* The number of waves of the first timed launch that a SIMD holds at once, as the manifest states it. */
 struct manifest_occupancy {
-    const struct expr *waves; /* NULL: it declares none */
-    bool exactly;             /* else at least so many */
+    const struct expr *waves; /* NULL: not stated */
+    bool exactly;             /* otherwise at least this number */
 };
 
 struct expectation {
@@ -279,18 +278,18 @@ struct expectation {
     const struct expr *rel;
 };
 
-/* Another kernel computes what is right, on the CPU device, in f64. The reference's manifest has a buffer "index" (u64,
- * in) with the output elements to compute, a buffer "result" (f64, out) of the same count, and a parameter "samples"
- * (the count). Its other buffers take the contents of ours with the same name (or as `map` says); parameters of the
- * same name are passed on, and `params` sets others: "params": { "total": "{dtype}", "groups": "{device.cus * 2}" } in
- * our parameters and device facts. Expectations of other outputs are checked as well. */
+/* A reference: another kernel that computes the correct result on the CPU device in f64. Its manifest has a buffer
+ * "index" (u64, in) with the output elements to compute, a buffer "result" (f64, out) of the same count, and a
+ * parameter "samples" (the count). Its other buffers receive the contents of ours with the same name (or as `map`
+ * says); parameters of the same name are passed on, and `params` sets others: "params": { "total": "{dtype}", "groups":
+ * "{device.cus * 2}" } using our parameters and device facts. Expectations of other outputs are checked as well. */
 struct reference_spec {
     const char *kernel; /* NULL: none */
-    int output;         /* our buffer that is checked */
-    uint64_t samples;   /* elements recomputed at the measured size; all of them at check.params */
+    int output;         /* index of our buffer that is checked */
+    uint64_t samples;   /* number of elements recomputed at the measured size; all of them at check.params */
     const struct expr *abs, *rel;
     const struct param *params;
-    const struct text_template *const *templates; /* one per param; NULL: its value as it is. Rendered in our names */
+    const struct text_template *const *templates; /* one per param, using our names; NULL: its value as is */
     size_t param_count;
     const struct reference_map {
         const char *theirs;
@@ -318,25 +317,25 @@ struct manifest {
     size_t tag_count;
     const struct param *params;
     size_t param_count;
-    size_t implied_count; /* the last two parameters, wave and cumode; 0 when the code is an image */
+    size_t implied_count; /* the last two parameters, wave and cumode; 0 if the code is an image */
     const struct manifest_let *lets;
     size_t let_count;
     const struct manifest_variant *variants;
     size_t variant_count;
     const struct manifest_require *require;
     size_t require_count;
-    const char *source;                  /* resolved path of the .hip; NULL when image or library is set */
+    const char *source;                  /* resolved path of the .hip; NULL if image or library is set */
     const struct text_template *library; /* name of a library, "openblas"; its functions are the symbols */
     const struct text_template *image;   /* path relative to the manifest */
-    const struct define *defines;        /* of code; launches have theirs */
+    const struct define *defines;        /* of "code"; launches have their own */
     size_t define_count;
     const char *const *flags;
     size_t flag_count;
-    unsigned min_llvm; /* for every target; 0 = any */
+    unsigned min_llvm; /* for all targets; 0 = any */
     const struct llvm_need {
         const char *arch;
         unsigned llvm;
-    } * llvm_needs; /* for those that match the glob */
+    } * llvm_needs; /* for targets that match the glob */
     size_t llvm_need_count;
     const struct manifest_buffer *buffers;
     size_t buffer_count;
@@ -348,63 +347,62 @@ struct manifest {
         *shared_by; /* NULL = absent */
     const struct text_template *unit;
     const char *level; /* "": the levels of the device's memory */
-    const char *item;  /* what one of `items` is, for rates: "B" prints as B/s; NULL = an item */
+    const char *item;  /* the unit of `items` for rates: "B" prints as B/s; NULL = an item */
     struct manifest_occupancy occupancy;
     const struct manifest_metric *metrics;
     size_t metric_count;
     struct manifest_check check;
-    const char *const *isolate; /* its ablation twins: names of manifest_twins */
+    const char *const *isolate; /* its ablation twins: names from manifest_twins */
     size_t isolate_count;
     const cJSON *at;
 };
 
-/* A kernel without a part of it, which shows how long that part takes; its results mean nothing. */
+/* A kernel with one part removed, which shows how long that part takes; its results are meaningless. */
 struct manifest_twin {
     const char *name;
-    unsigned define; /* ISOLATE when it is compiled (portable.h); 0: as it is */
+    unsigned define; /* value of ISOLATE at compilation (portable.h); 0: unchanged */
     bool one_group;  /* its launches have one workgroup */
 };
-extern const struct manifest_twin manifest_twins[]; /* the last has no name */
+extern const struct manifest_twin manifest_twins[]; /* the last one has no name */
 
 /* ---- the names an expression of this manifest may use, and their values ----
  *
  * Slots, in order: parameters (numbers; dtype codes; 0 for strings and lists, which expressions cannot name), then the
  * device facts of manifest_device_names, then "x" and "runs" (metrics only), then the indexes of steps, then sum, max
  * and len of each list parameter. Functions: bytes(dtype), eps(dtype). Constants: dtype names. */
-/* The resources of the unit that a workgroup runs on: a compute unit, or on RDNA the two of a workgroup processor
- * unless the case is compiled for CU mode. Where no rules are known (a CPU's thread): one SIMD that holds one wave, no
- * registers. */
+/* The resources of the unit that runs a workgroup: a compute unit; on RDNA the two of a workgroup processor, unless the
+ * case is compiled for CU mode. If no rules are known (a CPU's thread): one SIMD that holds one wave, no registers. */
 #define UNIT_FACTS(FACT)                                                                                               \
     FACT(units)            /* of the device */                                                                         \
-    FACT(simds)            /* of a unit */                                                                             \
-    FACT(simd_waves)       /* that a SIMD holds at most */                                                             \
-    FACT(simd_vgprs)       /* of a SIMD for each lane of the case's waves ... */                                       \
-    FACT(vgpr_granule)     /* ... handed out in granules */                                                            \
-    FACT(wave_vgprs)       /* that one wave can name; both kinds come from simd_vgprs where that is more than ... */   \
+    FACT(simds)            /* per unit */                                                                              \
+    FACT(simd_waves)       /* maximum per SIMD */                                                                      \
+    FACT(simd_vgprs)       /* per SIMD, for each lane of the case's waves ... */                                       \
+    FACT(vgpr_granule)     /* ... allocated in granules */                                                             \
+    FACT(wave_vgprs)       /* addressable by one wave; both kinds are part of simd_vgprs if that is more than ... */   \
     FACT(wave_agprs)       /* ... wave_vgprs */                                                                        \
-    FACT(unit_lds)         /* bytes of LDS of a unit ... */                                                            \
-    FACT(lds_granule)      /* ... handed out in granules */                                                            \
-    FACT(lds_reserved)     /* bytes of it that each workgroup takes beside its own */                                  \
-    FACT(unit_lone_groups) /* workgroups of one wave that a unit holds at most ... */                                  \
+    FACT(unit_lds)         /* bytes of LDS per unit ... */                                                             \
+    FACT(lds_granule)      /* ... allocated in granules */                                                             \
+    FACT(lds_reserved)     /* bytes that each workgroup takes in addition to its own */                                \
+    FACT(unit_lone_groups) /* maximum workgroups of one wave per unit ... */                                           \
     FACT(unit_groups)      /* ... and of more than one */
-/* What the device itself is; all numbers, so that expressions can use them. */
+/* Facts of the device; all are numbers, so that expressions can use them. */
 #define DEVICE_FACTS(FACT)                                                                                             \
     FACT(wave)                                                                                                         \
     FACT(cus)                                                                                                          \
     FACT(xccs)                                                                                                         \
     FACT(max_block)                                                                                                    \
-    FACT(lds_bytes) /* that a workgroup can have */                                                                    \
+    FACT(lds_bytes) /* maximum per workgroup */                                                                        \
     FACT(memory_bytes)                                                                                                 \
     FACT(caches) /* levels before the memory */                                                                        \
-    FACT(cache1) /* bytes of a level in all, from the inside; 0: there is none ... */                                  \
+    FACT(cache1) /* total bytes of a level, numbered from the inside; 0: none ... */                                   \
     FACT(cache2)                                                                                                       \
     FACT(cache3)                                                                                                       \
     FACT(cache4)                                                                                                       \
-    FACT(own_cache1) /* ... and the part of it that work-items of one unit reach */                                    \
+    FACT(own_cache1) /* ... and the part that work-items of one unit can use */                                        \
     FACT(own_cache2)                                                                                                   \
     FACT(own_cache3)                                                                                                   \
     FACT(own_cache4)                                                                                                   \
-    FACT(last_cache) /* the one before the memory */                                                                   \
+    FACT(last_cache) /* the level before the memory */                                                                 \
     FACT(own_last_cache)                                                                                               \
     FACT(memory_rate) /* bytes per second; NaN: unknown ... */                                                         \
     FACT(vector_f64)  /* ... as peaks in FLOP per second */                                                            \
@@ -417,14 +415,14 @@ extern const struct manifest_twin manifest_twins[]; /* the last has no name */
     FACT(matrix_fp8)                                                                                                   \
     FACT(matrix_i8)                                                                                                    \
     FACT(core_hz)                                                                                                      \
-    FACT(cooperative)      /* 1 where workgroups of a launch can be promised to run at once */                         \
+    FACT(cooperative)      /* 1 if all workgroups of a launch can be guaranteed to run at once */                      \
     FACT(index)            /* its number ... */                                                                        \
-    FACT(peers)            /* ... and how many other devices there are: numbers 0..peers without its own */            \
-    FACT(ranks)            /* processes of the job that do collectives together, a device each; 1: this one alone */   \
+    FACT(peers)            /* ... and the number of other devices: numbers 0..peers without its own */                 \
+    FACT(ranks)            /* processes, with one device each, that run collectives together; 1: only this */          \
     FACT(rank)             /* ... and its number among them */                                                         \
-    FACT(host_memory)      /* 1 where its memory is the host's */                                                      \
-    FACT(vector_bytes)     /* of a lane's widest access: 16 on a GPU, a register on a CPU */                           \
-    FACT(vector_registers) /* of a CPU; 0 on GPUs, whose unit facts say it */
+    FACT(host_memory)      /* 1 if the device uses the host's memory */                                                \
+    FACT(vector_bytes)     /* bytes of a lane's widest access: 16 on a GPU, a register on a CPU */                     \
+    FACT(vector_registers) /* of a CPU; 0 on GPUs, which have unit facts for it */
 #define FACT_FIELD(name) double name;
 #define FACT_COUNT(name) +1
 struct device_unit {
@@ -432,42 +430,41 @@ struct device_unit {
 };
 struct device_facts { /* filled from struct device_info by plan */
     DEVICE_FACTS(FACT_FIELD)
-    /* a compute unit, for waves of the device's own size; expressions see the case's unit */
+    /* a compute unit, for waves of the device's own size; expressions use the case's unit */
     struct device_unit unit;
-    struct target_facts target; /* up to here numbers only, in the order of manifest_device_names */
+    struct target_facts target; /* numbers only up to here, in the order of manifest_device_names */
     /* The target's facts for each layout of matrix fragments, for devices that can emulate several (the CPU): a case's
-     * parameter `layout` chooses among them by their matrix_layout. */
+     * parameter `layout` selects one by its matrix_layout. */
     const struct target_facts *layouts;
     size_t layout_count;
-    unsigned lacks_spaces, lacks_kernel_spaces; /* bit 1 << enum buffer_space: not there, out of kernels' reach */
-    bool unit_pairs;                            /* two compute units are one unit without CU mode */
+    unsigned lacks_spaces, lacks_kernel_spaces; /* bit 1 << enum buffer_space: missing, or not accessible to kernels */
+    bool unit_pairs;                            /* two compute units form one unit unless in CU mode */
     const char *backend, *arch;
-    const char *assumed; /* the capacities that neither the device nor its machine tells, and whose these are; NULL */
+    const char *assumed; /* capacities that are not stated, and the source of the values used; NULL */
 };
 enum { MANIFEST_DEVICE_NAMES = 0 DEVICE_FACTS(FACT_COUNT) UNIT_FACTS(FACT_COUNT) TARGET_FACTS(FACT_COUNT) };
 #undef FACT_FIELD
 #undef FACT_COUNT
 extern const char *const manifest_device_names[MANIFEST_DEVICE_NAMES]; /* "device.wave" "device.cus" ... */
-/* The default of a parameter on a device, not checked against the limits. ERR_CONFIG: it cannot be computed there, for
- * example because of a division by zero. */
+/* Computes a parameter's default on a device, without checking it against the limits. ERR_CONFIG if it cannot be
+ * computed there, for example because of a division by zero. */
 enum status manifest_default(struct param_value *value, const struct param *param, const struct device_facts *device,
                              struct err *err);
-/* The names of a manifest's expressions, for expr_compile; slots are those of manifest_slots. */
+/* Returns the names for a manifest's expressions, for expr_compile; slots are those of manifest_slots. */
 void manifest_expr_names(struct expr_names *names, const struct manifest *manifest, struct arena *arena);
-/* ERR_CONFIG, without a position: it uses a parameter that is text, or (unless `metric`) a name that only metrics have.
- */
+/* ERR_CONFIG, without a position, if it uses a text parameter, or (unless `metric`) a name that only metrics have. */
 enum status manifest_expr_check(const struct manifest *manifest, const struct expr *expr, bool metric, struct err *err);
-/* An expression outside of the manifest, such as a suite's, that uses its parameters and `let`. ERR_CONFIG without a
- * position. */
+/* Compiles an expression from outside the manifest, such as a suite's, that uses its parameters and `let`. ERR_CONFIG
+ * without a position. */
 enum status manifest_expr(const struct expr **out, const struct manifest *manifest, const char *source,
                           struct arena *arena, struct err *err);
-/* The first fact in it that is unknown (NaN) of this device, "device.matrix_f16"; NULL: all are known. */
+/* Returns the first fact used that is unknown (NaN) for this device, "device.matrix_f16"; NULL: all are known. */
 const char *manifest_unknown(const struct manifest *manifest, const struct expr *expr,
                              const struct device_facts *device);
-/* The implied parameters' values: lanes of a wave (0: the device's own), and whether CU mode is asked for. */
+/* Return the implied parameters' values: lanes of a wave (0: the device's own), and whether CU mode is requested. */
 uint32_t manifest_wave(const struct manifest *manifest, const struct param_value *values);
 bool manifest_cumode(const struct manifest *manifest, const struct param_value *values);
-/* The oldest LLVM that compiles it for this target; 0: any. */
+/* Returns the oldest LLVM that compiles it for this target; 0: any. */
 unsigned manifest_min_llvm(const struct manifest *manifest, const char *arch);
 size_t manifest_slot_count(const struct manifest *manifest);
 size_t manifest_index_slot(const struct manifest *manifest, int index);
@@ -475,23 +472,23 @@ void manifest_slots(double *slots, const struct manifest *manifest, const struct
                     const struct device_facts *device, double x);
 int manifest_param(const struct manifest *manifest, const char *name); /* index, or -1 */
 
-/* Renders a template for a case. ERR_CONFIG when a number in it is not finite. */
+/* Renders a template for a case. ERR_CONFIG if a number in it is not finite. */
 enum status template_render(char **out, const struct text_template *template, const struct manifest *manifest,
                             const struct param_value *values, const double *slots, struct arena *arena,
                             struct err *err);
-/* The type that it is, without rendering it; DTYPE_NONE: rendering tells. */
+/* Returns the type that the template names, if that is known without rendering; otherwise DTYPE_NONE. */
 enum dtype template_dtype(const struct text_template *template, const struct param_value *values);
-/* Does the template mention this parameter (by index)? Decides which parameters are compile-time. */
+/* Tells whether the template uses this parameter (by index), which decides which parameters are compile-time. */
 bool template_uses(const struct text_template *template, size_t param);
-/* Is the parameter used in any define (of code or of a launch), image, library or symbol? Then its value is baked into
- * the code object. */
+/* Tells whether the parameter is used in any define (of code or of a launch), image, library or symbol; its value is
+ * then compiled into the code object. */
 bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
 
-/* The manifest in the file `path`, whose JSON is `root`. Everything lives in `arena`, root included. ERR_CONFIG with
- * file:line:column and pointer. */
+/* Parses the manifest in the file `path`, whose JSON is `root`. Everything lives in `arena`, root included. ERR_CONFIG
+ * with file:line:column and pointer. */
 enum status manifest_parse(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
                            struct err *err);
-/* The same, and the files that it names are there. */
+/* As manifest_parse, and checks that the files it names exist. */
 enum status manifest_read(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
                           struct err *err);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Plan: suites + catalog + machine + device facts -> every case fully evaluated, with its lower bound. Times are
- * predicted afterwards (predictor.h), when there is code.
- * Pure: no device, no compiler, no file. A plan is built once, predicted in place and then const; the worker process
- * inherits it by fork.
+ * predicted later (predictor.h), when there is code. Pure: no device, no compiler, no file. A plan is built once,
+ * predicted in place and then const; the worker process inherits it by fork.
  */
 #ifndef ROOFTILE_PLAN_H
 #define ROOFTILE_PLAN_H
@@ -16,8 +15,8 @@
 #include "rooftile/roofline.h"
 #include "rooftile/suite.h"
 
-/* Before and behind each buffer, so that a write outside of it is seen. One page, so that buffers still begin on a page
- * boundary. */
+/* Guard bytes before and after each buffer, which detect writes outside of it. One page, so that buffers still begin on
+ * a page boundary. */
 enum { BUFFER_GUARD_BYTES = 4096 };
 
 struct resolved_buffer {
@@ -28,20 +27,20 @@ struct resolved_buffer {
     uint32_t align_offset;
     enum buffer_space space;
     uint32_t device; /* BUFFER_PEER: number of its device */
-    /* Of a buffer with a part on each of several devices (manifest_buffer.devices): the number of parts, which of them
-     * this is, and the index of part 1 in `buffers`, where the manifest's buffers come first. 1 and 0 for a whole
+    /* For a buffer with parts on several devices (manifest_buffer.devices): the number of parts, the number of this
+     * part, and the index of part 1 in `buffers`, where the manifest's buffers come first. 1 and 0 for a whole
      * buffer. */
     uint32_t parts, part;
     size_t more;
     enum fill_dist dist; /* of its fill, for this case */
 };
 
-/* A struct by value: its bytes, and where in it pointers into buffers stand. */
+/* A struct by value: its bytes, and the positions of pointers into buffers. */
 struct resolved_struct {
     const uint8_t *bytes;
     uint32_t alignment;
     struct resolved_pointer {
-        uint32_t at; /* bytes from the beginning of the struct */
+        uint32_t at; /* offset in bytes from the beginning of the struct */
         int buffer;
         uint64_t offset;
     } * pointers;
@@ -55,7 +54,7 @@ struct resolved_arg {
     union {
         uint64_t offset;                        /* into the buffer, bytes */
         uint8_t value[8];                       /* little-endian value of a scalar; 0: a null pointer */
-        const struct resolved_struct *by_value; /* where spec has members */
+        const struct resolved_struct *by_value; /* if spec has members */
     };
 };
 
@@ -84,26 +83,26 @@ struct resolved_step {
     size_t step_count;
 };
 
-/* What is timed, and which timers see it. Events are those of stream 0. */
+/* What is timed, and which timers cover it. Events are those of stream 0. */
 struct timing {
-    bool waits;   /* the host has a part in it: sync, load and alloc steps */
+    bool waits;   /* the host takes part: sync, load and alloc steps */
     bool reloads; /* load and alloc steps, which are in no stream */
-    /* some work on another stream is not ordered with stream 0: its stream must wait for an event of stream 0 before
-     * it, and stream 0 for an event of that stream behind it */
+    /* some work on another stream is not ordered with stream 0: that stream must first wait for an event of stream 0,
+     * and stream 0 must afterwards wait for an event of that stream */
     bool apart;
-    bool one_launch; /* exactly one timed step, which is one launch and not cooperative: it can be timed by itself */
-    bool all_timed;  /* no step is untimed: passes may follow each other in a batch */
+    bool one_launch; /* there is exactly one timed step, a launch that is not cooperative: it can be timed alone */
+    bool all_timed;  /* all steps are timed: passes may follow each other in a batch */
     bool loads;      /* load steps: the code is unloaded before the steps run */
-    /* launches of one pass, where the steps are nothing but timed launches on stream 0; else 0 */
+    /* launches in one pass if all steps are timed launches on stream 0; else 0 */
     uint64_t stream_launches;
 };
 
-/* A manifest at given parameter values: everything a device needs. Steps are not const because their codes are known
- * only once everything else is resolved. */
+/* A manifest at given parameter values: everything a device needs. Steps are not const, because their codes are known
+ * only after everything else is resolved. */
 struct resolved {
     const struct manifest *manifest;
     const struct param_value *values;  /* one per manifest parameter */
-    const struct device_facts *device; /* that it is for */
+    const struct device_facts *device; /* the device that it is for */
     const struct resolved_buffer *buffers;
     size_t buffer_count;
     struct resolved_step *steps;
@@ -112,46 +111,47 @@ struct resolved {
     size_t setup_count;
     struct timing timing;
     struct work work;
-    double waves_declared; /* per SIMD, by the manifest's "occupancy"; 0: it declares none */
-    uint64_t buffer_bytes; /* all buffers */
-    size_t code;           /* index into plan.codes: of the first launch; without any, of code.defines alone */
-    const size_t *codes;   /* each code object that its launches need once; the first is `code` */
+    double waves_declared; /* per SIMD, from the manifest's "occupancy"; 0: not stated */
+    uint64_t buffer_bytes; /* of all buffers */
+    size_t code;           /* index into plan.codes, for the first launch; without launches, for code.defines alone */
+    const size_t *codes;   /* all code objects of its launches without duplicates; the first is `code` */
     size_t code_count;
 };
 
-/* The values of the names in the manifest's expressions, for expressions that are evaluated later: fills, expectations,
- * metrics. Most are facts of the device, so cases do not keep copies. */
+/* Returns the values of the names in the manifest's expressions, for those evaluated later: fills, expectations,
+ * metrics. Cases do not store copies, because most values are facts of the device. */
 double *resolved_slots(const struct resolved *resolved, struct arena *arena);
 
-/* The index in resolved->buffers of a part of the manifest's buffer number `buffer`. */
+/* Returns the index in resolved->buffers of a part of the manifest's buffer number `buffer`. */
 static inline size_t resolved_part(const struct resolved *resolved, size_t buffer, uint32_t part)
 {
     return part ? resolved->buffers[buffer].more + part - 1 : buffer;
 }
 
-/* The number of a part's first element. */
+/* Returns the number of a part's first element. */
 static inline uint64_t resolved_first(const struct resolved_buffer *buffer)
 {
     return buffer->part * buffer->count;
 }
 
-/* Launches in one pass over the timed steps, repeats, graphs and loops included. */
+/* Returns the launches in one pass over the timed steps, including repeats, graphs and loops. */
 double plan_launches(const struct resolved *resolved);
 
-/* The reference resolved for a case: which of its buffers take the contents of ours, and which elements it computes. */
+/* The resolved reference of a case: which of its buffers receive the contents of ours, and which elements it
+ * computes. */
 struct plan_reference {
-    /* On the CPU device, without buffers and steps: plan_reference_open makes these, because keeping them would take as
-     * much memory as those of the case. */
+    /* On the CPU device, without buffers and steps; plan_reference_open makes these, because they would take as much
+     * memory as those of the case. */
     struct resolved resolved;
     const int *source; /* per reference buffer: our buffer's index, or -1 for index and result */
     int index_buffer, result_buffer;
-    int output;       /* our buffer that is checked */
-    uint64_t samples; /* elements computed */
-    bool every;       /* samples == the output's count: index is 0, 1, 2, ... else seeded random */
+    int output;       /* index of our buffer that is checked */
+    uint64_t samples; /* number of elements computed */
+    bool every;       /* samples == the output's count: index is 0, 1, 2, ...; else seeded random */
     double abs, rel;  /* tolerances, evaluated */
 };
 
-/* The whole reference, with buffers and steps. A reference that cannot be resolved has made the case invalid before. */
+/* Resolves the whole reference, with buffers and steps. A failure would already have made the case invalid. */
 enum status plan_reference_open(struct resolved *resolved, const struct plan_reference *reference, struct arena *arena,
                                 struct err *err);
 
@@ -162,43 +162,43 @@ enum plan_state { PLAN_READY, PLAN_SKIPPED, PLAN_INVALID };
 
 struct plan_case {
     const char *id;    /* "kernel/param=value;...;mode=hot": every parameter in manifest order */
-    const char *label; /* short for tables: kernel and only the parameters that vary within the plan for this kernel */
+    const char *label; /* short, for tables: the kernel and the parameters that vary for it within the plan */
     size_t index;
-    size_t asked; /* number of its combination among all that the suites ask for; the same on every device */
+    size_t asked; /* number of its combination among all that the suites request; the same on every device */
     enum plan_state state;
     /* PLAN_SKIPPED: what the device lacks (unmet require, LDS, memory); PLAN_INVALID: what is wrong with these values,
-     * with file, line, column and pointer of suite and manifest. Of `resolved` only manifest, values and device are
-     * then known. */
+     * with file, line, column and pointer of suite and manifest. `resolved` then has only manifest, values and
+     * device. */
     const char *reason;
-    const char *const *tags; /* suite's and manifest's */
+    const char *const *tags; /* the suite's and the manifest's */
     size_t tag_count;
-    const struct manifest_twin *twin; /* which ablation twin of the case before it this is; NULL: not a twin */
-    const char *sized_by;             /* whose capacities its values were sized by, where nobody knows its own; NULL */
-    const char *shape;                /* names of the shapes that have its parameters, "a+b"; NULL: none (suite.h) */
-    double weight;                    /* how often it counts in weighted sums; 0: once */
-    double traced_ns;                 /* 0: not known */
+    const struct manifest_twin *twin; /* the ablation twin, for the preceding case; NULL: not a twin */
+    const char *sized_by;             /* source of the capacities for its values if its own are unknown; NULL */
+    const char *shape;                /* names of the shapes with its parameters, "a+b"; NULL: none (suite.h) */
+    double weight;                    /* weight in weighted sums; 0: once */
+    double traced_ns;                 /* 0: unknown */
     struct measure_options measure;
     struct resolved resolved;
     struct lower_bound lower_bound;     /* at the predicted time, if it has one */
-    const struct predicted *prediction; /* of one pass over the timed steps; NULL: not predicted (yet) */
-    double estimate_ns;                 /* with it: expected wall time of the case, without compilation */
+    const struct predicted *prediction; /* for one pass over the timed steps; NULL: not predicted (yet) */
+    double estimate_ns;                 /* expected wall time without compilation; set with the prediction */
     enum verify_method verify;
     const struct resolved *variant;         /* VERIFY_VARIANT: the same code at check.params */
-    const struct plan_reference *reference; /* of `variant` where that is set, else of `resolved`; NULL: none */
+    const struct plan_reference *reference; /* for `variant` if it is set, else for `resolved`; NULL: none */
     const struct plan_reference *spot;      /* VERIFY_VARIANT: some elements at the measured size ... */
     const char *spot_why;                   /* ... or why there are none */
     const struct suite *suite;
 };
 
 struct plan_options {
-    const char *const *sets; /* "name=sweep" from --set; apply to every case whose kernel has the parameter */
+    const char *const *sets; /* "name=sweep" from --set; applied to every case whose kernel has the parameter */
     size_t set_count;
     const char *const *filters; /* globs on id or kernel name; a leading '!' excludes; no filter = all cases */
     size_t filter_count;
     bool isolate; /* each case is followed by the ablation twins that its manifest names */
-    /* `check --run`: every kernel at check.params over its defaults, and what --set says, no sweep */
+    /* `check --run`: every kernel at its defaults overridden by check.params and --set, no sweep */
     bool at_check_params;
-    const char *target_arch; /* code is for this target ... */
+    const char *target_arch; /* code is compiled for this target ... */
     enum build_kind target_kind;
     uint32_t wave;
     const char *cpu_target; /* ... and references for this one */
@@ -208,30 +208,31 @@ struct plan_options {
 struct plan {
     struct plan_case *cases;
     size_t count;
-    const struct build_request *codes; /* each distinct code object once, references included */
+    const struct build_request *codes; /* all distinct code objects, including references' */
     size_t code_count;
     const struct suite_derive *derives;
     size_t derive_count;
-    double estimate_ns; /* sum over ready cases, once they are predicted; without compilation */
+    double estimate_ns; /* sum over ready cases after prediction; without compilation */
     const struct machine *machine;
-    const char *traced_on; /* the machine of the first of these; NULL: not known */
-    double traced_ns;      /* all GPU time of the traces that the suites were made of; 0: of none */
+    const char *traced_on; /* the machine of the first of these; NULL: unknown */
+    double traced_ns;      /* total GPU time of the traces that the suites were made from; 0: no trace */
 };
 
-/* ERR_CONFIG / ERR_USAGE for what is wrong with the suite itself (unknown kernel, unknown parameter, bad exclude, --set
- * of a parameter that no selected kernel has); values that fail for one case only (zero grid, unmet require, block
- * above the device's limit, overflow) make that case PLAN_SKIPPED or PLAN_INVALID and the others go on. No case at all
- * after filters is ERR_USAGE. */
+/* ERR_CONFIG / ERR_USAGE for errors in the suite itself (unknown kernel, unknown parameter, bad exclude, --set of a
+ * parameter that no selected kernel has). Values that fail for one case only (zero grid, unmet require, block above the
+ * device's limit, overflow) make that case PLAN_SKIPPED or PLAN_INVALID, and the others continue. ERR_USAGE if no case
+ * remains after filters. */
 enum status plan_build(struct plan **plan, const struct suite *const *suites, size_t suite_count,
                        const struct catalog *catalog, const struct machine *machine, const struct device_facts *device,
                        const struct plan_options *options, struct arena *arena, struct err *err);
 
-/* A manifest's defaults and the first of its variants that matches the device. ERR_CONFIG as of manifest_default. */
+/* Computes a manifest's defaults with the first of its variants that matches the device. ERR_CONFIG as
+ * manifest_default. */
 enum status plan_device_values(struct param_value *values, const struct manifest *manifest,
                                const struct device_facts *device, struct err *err);
 
-/* The case on the roofline at this time (NaN: not known). The class bounds one of latency or launch. `predicted`, the
- * bound of a prediction of this time ("": there is none), does where that is launch, or where no roof is known. */
+/* Places the case on the roofline at this time (NaN: unknown). For latency and launch, the class determines the bound.
+ * `predicted`, the bound of a prediction of this time ("": none), is used if it is launch, or if no roof is known. */
 void plan_case_bound(struct lower_bound *lower_bound, const struct plan_case *plan_case, const struct machine *machine,
                      double time_ns, const char *predicted);
 
