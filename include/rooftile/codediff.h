@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two builds of a kernel side by side: what of registers, occupancy and instructions changed, whether that hurts, and
- * by what cause. Works on inspections (inspection.h); pure.
+ * Compares two builds of a kernel: changes in registers, occupancy and instructions, whether they hurt, and their
+ * cause. Works on inspections (inspection.h); pure.
  *
- * The two are judged as a pair without an order, and what is found is then said for the order that was asked for: the
- * verdict on B and A is the verdict on A and B with "hurt" and "helped" exchanged, and has the same cause.
+ * The two are judged as an unordered pair, and the result is then stated for the requested order: the verdict on B and
+ * A is the verdict on A and B with "hurt" and "helped" exchanged, and has the same cause.
  *
- * Signs of a worse build are new spills or scratch, fewer waves, 5 % more issue clocks or half as many round trips to
- * memory again for the same work in the hot loop, and atomics by compare and swap or fences where there were none.
- * Waves and round trips count less where signs disagree; if that does not tell, the verdict is "mixed". Where both
- * builds were walked in the same launch (`walked`), the model's time decides: 5 % of it alone, 2 % between signs that
- * disagree, and 10 % against signs that agree (2 % make those "mixed"). Issue clocks and round trips are no sign where
- * it stays within 1 %, or where the hot loops are not of one nesting.
+ * Signs of a worse build are new spills or scratch, fewer waves, 5 % more issue clocks or 50 % more round trips to
+ * memory for the same work in the hot loop, and new compare-and-swap atomics or fences. If signs disagree, waves and
+ * round trips count less; if that does not decide, the verdict is "mixed". If both builds were walked in the same
+ * launch (`walked`), the model's time decides: a change of 5 % on its own, 2 % between signs that disagree, and 10 %
+ * against signs that agree (2 % make those "mixed"). Issue clocks and round trips are no sign if the time changes by
+ * less than 1 %, or if the hot loops differ in nesting.
  *
- * The same work: a kernel without loops does it in both builds. Of hot loops the turns tell it, where both were
- * walked; else matrix operations, then FLOPs, then loads and stores where they agree. A compiler may repeat loads and
- * stores, so neither alone is a measure. Where nothing tells, one of the two has no loop, or a loop calls what cannot
- * be followed, figures of the loop are not compared.
+ * The same work: a kernel without loops does the same in both builds. For hot loops the work per pass follows from the
+ * iterations if both were walked, otherwise from matrix operations, then FLOPs, then loads and stores if they agree. A
+ * compiler may repeat loads and stores, so neither alone is a measure. If none of these decides, if only one of the two
+ * has a loop, or if a loop calls unknown code, figures of the loop are not compared.
  */
 #ifndef ROOFTILE_CODEDIFF_H
 #define ROOFTILE_CODEDIFF_H
 
 #include "rooftile/inspection.h"
 
-/* Figures of a kernel. Those of the hot loop (CODE_LOOP_*) are for one pass through it; those of `after` are scaled to
- * the work of one pass of `before`. */
+/* Figures of a kernel. Figures of the hot loop (CODE_LOOP_*) are for one pass through it; those of `after` are scaled
+ * to the work of one pass of `before`. */
 enum code_metric {
     CODE_VGPRS,
     CODE_AGPRS,
-    CODE_LIVE, /* most vector registers that hold a value read later, at one time */
+    CODE_LIVE, /* most vector registers that hold a value read later, at any one time */
     CODE_SGPRS,
     CODE_VGPR_SPILLS,
     CODE_SGPR_SPILLS,
@@ -57,42 +57,42 @@ struct code_metric_row {
 extern const struct code_metric_row code_metrics[CODE_METRICS];
 
 struct code_figures {
-    double value[CODE_METRICS]; /* NAN: not known */
+    double value[CODE_METRICS]; /* NAN: unknown */
 };
 
 enum code_verdict { CODE_SAME, CODE_CHANGED, CODE_HELPED, CODE_MIXED, CODE_HURT };
 const char *code_verdict_name(enum code_verdict verdict);
 
-/* Loops of the same nesting and the most similar work. */
+/* Matched loops: the same nesting and the most similar work. */
 struct code_loops {
-    size_t before, after; /* ISA_NO_LOOP: there is none */
+    size_t before, after; /* ISA_NO_LOOP: none */
 };
 
 struct code_pair {
     const char *name;  /* mangled */
-    const char *label; /* of the catalog: the case; else the name */
+    const char *label; /* of the catalog: the case; otherwise the name */
     const char *target;
     const struct inspect_kernel *before, *after;
     const struct codeobj *objects[2];
-    /* The launch in which both were walked with nothing unknown, so that `executed` of either can be compared: "the
-     * launch of its case"; NULL: they were not. */
+    /* The launch in which both were walked without unknowns, so that `executed` of both is comparable: "the launch of
+     * its case"; NULL: not walked. */
     const char *walked;
-    double time_ns[2]; /* of as many such workgroups as fill a device, by the model; NAN: not known */
+    double time_ns[2]; /* modelled time of a device full of such workgroups; NAN: unknown */
     struct code_figures figures[2];
     size_t hot[2]; /* ISA_NO_LOOP: none */
-    double scale;  /* work of a pass before over that after; NAN: they cannot be compared */
+    double scale;  /* work of a pass before over that after; NAN: not comparable */
     struct code_loops *loops;
     size_t loop_count;
     enum code_verdict verdict;
-    const char *worse, *better; /* "12 spilled VGPRs; 8 to 4 waves per SIMD": what hurts, what helps; "" nothing */
-    const char *cause;          /* "register limit: ..."; "" where nothing changed */
-    const char *cause_code;     /* which rule named it: "register-limit"; the same for the two in the other order */
+    const char *worse, *better; /* "12 spilled VGPRs; 8 to 4 waves per SIMD": what hurts, what helps; "" none */
+    const char *cause;          /* "register limit: ..."; "" if nothing changed */
+    const char *cause_code;     /* the rule that found it: "register-limit"; the same for the reversed order */
 };
 
-/* Fills everything behind `time_ns`. */
+/* Sets all members after `time_ns`. */
 void code_pair_compare(struct code_pair *pair, struct arena *arena);
 
-/* Better, worse or the same: 1, -1, 0; within half a per cent of each other, or unknown, is the same. */
+/* Returns 1 for better, -1 for worse, 0 for the same: within half a per cent, or unknown. */
 int code_metric_judge(enum code_metric metric, double before, double after);
 
 /* Two builds. */
@@ -105,11 +105,11 @@ struct codediff {
     const char **problems; /* what could not be built or read */
     size_t problem_count;
     const char *pins; /* the file of accepted figures; NULL: none */
-    size_t accepted;  /* kernels that would be hurt without it */
+    size_t accepted;  /* kernels that would be hurt if their figures were not accepted */
 };
 size_t codediff_count(const struct codediff *diff, enum code_verdict verdict);
 
-/* Do the figures hurt, as if `before` had been accepted? Appends why. */
+/* Returns whether the figures hurt, with `before` as the accepted ones. Appends the reasons. */
 bool code_figures_hurt(struct text *why, const struct code_figures *before, const struct code_figures *after,
                        const struct occupancy *occupancy);
 

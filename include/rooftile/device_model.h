@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The device model: from what a few walked waves do to the time of a launch on a whole device. Pure functions of a
+ * The device model: converts the walk of a few waves into the time of a launch on a whole device. Pure functions of a
  * walk, a launch and a machine.
  *
- * With G workgroups, U units (compute units; WGPs in WGP mode) and R workgroups resident on a unit:
  *     latency   clocks of a workgroup, first instruction to last * max(1, G / (R U))
  *     vector, scalar, matrix   issue clocks of a workgroup * workgroups of the fullest unit / SIMDs
  *     LDS       clocks of its transactions * workgroups of the fullest unit
@@ -17,8 +16,8 @@
  *               addresses, with as many channels in parallel as there are addresses
  *     dispatch  G / rate
  *     launch    launch_ns; launch_next_ns behind another launch
- * They overlap as prediction_conclude says. Sources: Hong and Kim 2009 and GPUMech (Huang 2014) for chains and rounds,
- * AMD's GCN and CDNA documents for pipes; the norm is fitted to times of an MI300A.
+ * prediction_conclude defines how they overlap. Sources: Hong and Kim 2009 and GPUMech (Huang 2014) for chains and
+ * rounds, AMD's GCN and CDNA documents for pipes; the norm is fitted to times of an MI300A.
  */
 #ifndef ROOFTILE_DEVICE_MODEL_H
 #define ROOFTILE_DEVICE_MODEL_H
@@ -32,41 +31,41 @@
 /* A launch on a device. */
 struct device_launch_model {
     double workgroups, units, resident; /* G, U, R */
-    double working;                     /* of G, those that touch memory; these count as G below, except in dispatch */
+    double working;                     /* workgroups of G that access memory; these are G below, except in dispatch */
     double rounds;                      /* G / (R U), at least 1 */
-    double fullest;                     /* workgroups of the fullest unit */
-    struct occupancy occupancy;         /* limits NULL: not known, one workgroup a unit is assumed */
-    double footprint_bytes;             /* that the launch touches */
-    double l2_bytes, memory_bytes;      /* that cross L2 and the memory */
-    double stored_bytes;                /* of memory_bytes */
-    uint32_t level;                     /* of the machine, that holds the footprint */
-    double least_bytes;                 /* that the work needs of the memory; 0: not known */
+    double fullest;                     /* workgroups on the fullest unit */
+    struct occupancy occupancy;         /* limits NULL: unknown, one workgroup per unit is assumed */
+    double footprint_bytes;             /* bytes that the launch touches */
+    double l2_bytes, memory_bytes;      /* bytes that cross L2 and the memory */
+    double stored_bytes;                /* part of memory_bytes */
+    uint32_t level;                     /* index of the machine level that holds the footprint */
+    double least_bytes;                 /* bytes that the work needs from memory; 0: unknown */
 };
 
 /* Sets a workgroup's share of the caches, the clocks of the pipes and the latencies of loads on this machine.
- * `footprint_bytes` of all buffers says where data is when the launch begins (INFINITY: in the memory). All of it as if
- * the cause `without` were gone. */
+ * `footprint_bytes` of all buffers determines where data is when the launch begins (INFINITY: in memory). All values
+ * are those without the cause `without`. */
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
                          const struct walk_launch *launch, double footprint_bytes, enum cost without);
 
-/* Terms of one launch, all but TERM_LAUNCH, as if the cause `without` were gone; `options` and `walk` are without it,
- * too. */
+/* Computes the terms of one launch except TERM_LAUNCH, without the cause `without`; `options` and `walk` must be
+ * without it, too. */
 void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
                     const struct walk_result *walk, enum cost without);
 
-/* Changes what was walked to what it would be without the cause (cost.h). */
+/* Converts the walk to the state without the cause (cost.h). */
 struct device_change {
-    struct walk_result walk;  /* but for traffic */
+    struct walk_result walk;  /* except traffic */
     double atomics, dispatch; /* factors of these terms */
-    double memory_bytes;      /* at most; INFINITY: no limit */
-    double fullest;           /* workgroups of the fullest unit */
+    double memory_bytes;      /* upper bound; INFINITY: none */
+    double fullest;           /* workgroups on the fullest unit */
 };
 void device_change(struct device_change *change, const struct device_launch_model *model,
                    const struct walk_launch *launch, const struct walk_options *options, const struct walk_result *walk,
                    enum cost without);
 
-/* How far the truth lies from walked predictions; the more is unknown, the wider. */
+/* Returns the error range of walked predictions, which widens with unknowns. */
 struct prediction_spread device_spread(const struct walk_result *walk);
 
 #define DEVICE_NORM 3.0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inspection: what a compiler made of kernels. A code object is read (codeobj.h), disassembled (isa.h) and put beside
- * the occupancy rules (occupancy.h). Needs no GPU. Everything lives in the arena.
+ * Inspection of compiled kernels: reads a code object (codeobj.h), disassembles it (isa.h) and computes its occupancy
+ * (occupancy.h). Needs no GPU. Everything lives in the arena.
  */
 #ifndef ROOFTILE_INSPECTION_H
 #define ROOFTILE_INSPECTION_H
@@ -10,7 +10,7 @@
 #include "rooftile/isa.h"
 #include "rooftile/occupancy.h"
 
-/* How a kernel of the catalog is launched. */
+/* How a catalog kernel is launched. */
 struct inspect_launch {
     const char *symbol;
     uint32_t block;               /* threads */
@@ -21,70 +21,71 @@ struct inspect_launch {
 
 struct inspect_kernel {
     const struct codeobj_kernel *code;
-    const char *name;                    /* demangled where it was mangled */
+    const char *name;                    /* demangled */
     const struct isa_kernel *isa;        /* NULL: not disassembled */
-    const struct inspect_launch *launch; /* NULL: not known */
+    const struct inspect_launch *launch; /* NULL: unknown */
 
-    /* What occupancy is told, and what it says. */
+    /* The block size used for occupancy, and the result. */
     uint32_t block;
     const char *block_source; /* "the launch" "--block" "required" "the largest allowed" "the most that fit" */
     uint32_t dynamic_lds_bytes;
     struct occupancy occupancy;
-    const char *occupancy_problem; /* NULL: occupancy holds */
+    const char *occupancy_problem; /* NULL: occupancy is valid */
 
-    /* The disassembly's findings, and those from registers, LDS and occupancy. */
+    /* Findings of the disassembly, and on registers, LDS and occupancy. */
     struct isa_finding *findings;
     size_t finding_count;
 };
 
 struct inspect_object {
     const struct codeobj *code;
-    size_t entries;          /* bundle entries with exactly these bytes, which are examined once */
-    const char *isa_problem; /* why there is no disassembly; NULL: there is */
+    size_t entries;          /* bundle entries with these bytes, which are examined once */
+    const char *isa_problem; /* why there is no disassembly; NULL if there is one */
     const char *tool;        /* the disassembler */
-    const struct isa *isa;   /* NULL: there is no disassembly */
+    const struct isa *isa;   /* NULL: no disassembly */
     struct inspect_kernel *kernels;
     size_t kernel_count;
-    size_t hidden_count; /* kernels that were not asked for */
+    size_t hidden_count; /* kernels excluded by the filters */
 };
 
 struct inspection {
-    const char *path; /* of the file that was read */
-    /* of a kernel of the catalog, with the parameters that tell it apart; NULL: a file as it was given */
+    const char *path; /* of the input file */
+    /* a catalog kernel with its distinguishing parameters; NULL: a file given by the user */
     const char *label;
-    const char *command; /* that built it, quoted for a shell; NULL likewise */
+    const char *command; /* command that built it, quoted for a shell; NULL likewise */
     const struct codeobj_file *file;
-    struct inspect_object *objects; /* those that were asked for */
+    struct inspect_object *objects; /* the selected ones */
     size_t object_count;
-    const char *ir; /* LLVM IR; NULL: not asked for */
+    const char *ir; /* LLVM IR; NULL: not requested */
 };
 
-#define INSPECT_DETAILS_FEW 4u /* so many kernels are shown in full without being asked for */
+#define INSPECT_DETAILS_FEW 4u /* up to this many kernels are shown in full by default */
 
-/* Which parts of a file are examined. Kernels of the catalog come with their launches, files without. */
+/* Selects the parts of a file to examine. Catalog kernels come with their launches, files without. */
 struct inspect_choice {
-    const char *const *archs; /* targets, features behind a colon; none: all */
+    const char *const *archs; /* targets, features after a colon; none: all */
     size_t arch_count;
     const char *const *filters; /* globs over kernels' names, mangled or not; none: all */
     size_t filter_count;
-    bool is_brief;  /* with more than INSPECT_DETAILS_FEW kernels, no source lines and no demangled functions */
-    uint32_t block; /* threads of a workgroup; 0: of the launch, else required, else the largest allowed */
-    const struct inspect_launch *launches; /* with launches: these kernels alone */
+    bool is_brief; /* with more than INSPECT_DETAILS_FEW kernels, omits source lines and demangled functions */
+    /* threads of a workgroup; 0: the launch's, otherwise the required one, otherwise the largest allowed */
+    uint32_t block;
+    const struct inspect_launch *launches; /* if there are launches: only these kernels */
     size_t launch_count;
-    /* Returns `executed` of a kernel if its launch can be followed, else NULL. May be NULL. */
+    /* Returns `executed` of a kernel if its launch can be walked, else NULL. May be NULL. */
     const double *(*execute)(void *context, const struct isa_kernel *isa, const char *target);
     void *context;
 };
 
-/* ERR_CONFIG: the file holds no GPU code object, or none that was asked for. */
+/* ERR_CONFIG: the file has no GPU code object, or none that was selected. */
 enum status inspect_file(struct inspection *inspection, const char *path, const struct inspect_choice *choice,
                          struct arena *arena, struct err *err);
 
-/* The registers of a lane: the compiler's count if the hardware allocates just that (rounded up), else the allocation,
- * which launch bounds can make larger. */
+/* A lane's registers: the compiler's count if the hardware allocates no more (after rounding up), otherwise the
+ * allocation, which launch bounds can enlarge. */
 struct inspect_registers {
     uint32_t vgprs, agprs;
-    bool is_padded; /* allocated beyond what the code uses */
+    bool is_padded; /* more allocated than the code uses */
 };
 struct inspect_registers inspect_registers(const struct codeobj *object, const struct codeobj_kernel *code);
 
