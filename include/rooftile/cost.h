@@ -18,7 +18,6 @@
  *     launch               the kernel is part of another one
  *     extra traffic        each byte of the work crosses the memory once
  *     clock                the device holds the clock in its machine file (results only)
- * clock                the device holds the clock in its machine file (results only)
  */
 #ifndef ROOFTILE_COST_H
 #define ROOFTILE_COST_H

@@ -3,6 +3,7 @@
  * The device model: converts the walk of a few waves into the time of a launch on a whole device. Pure functions of a
  * walk, a launch and a machine.
  *
+ * With G workgroups, U units (compute units; WGPs in WGP mode) and R workgroups resident on a unit:
  *     latency   clocks of a workgroup, first instruction to last * max(1, G / (R U))
  *     vector, scalar, matrix   issue clocks of a workgroup * workgroups of the fullest unit / SIMDs
  *     LDS       clocks of its transactions * workgroups of the fullest unit

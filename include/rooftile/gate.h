@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gate: did a case's time move from run to run? One value a run, no GPU, no file, no hidden state.
+ * Gate: detects changes of a case's time from run to run. One value per run; no GPU, no file, no hidden state.
  *
- * A series is one case on one device with one timer: run by run the median of that run's trial medians, y = ln(ns).
- * For the last run t:
+ * A series is one case on one device with one timer: the median of each run's trial medians, y = ln(ns). For the last
+ * run t:
  *   1. Common mode. g_t = median over the cases of a class of y_t - (median of the case's last <= 30 adjusted values);
  *      z = y - g goes on. Needs 10 cases that run, else g is the median of the class's last three, or 0.
  *      The g_t are a series of their own, "the class", judged like any other.
@@ -26,53 +26,54 @@
  *
  * Same-run confirmation is two calls: gate_run(); measure the candidates again, a few trials more; put the median of
  * ALL of this run's trials into the series, and median and least of the new ones beside it; gate_run() again. The
- * second answer counts, and it is a function of what is then stored, so that a replay finds it again.
- * tests/unit/stats/test_nights_sim.c plays it; docs/measuring.md has the rates.
+ * second result counts, and it is a function of the stored data, so a replay reproduces it.
+ * tests/unit/stats/test_nights_sim.c simulates it; docs/measuring.md has the rates.
  *
  * Simulated, 290,000 case-runs each, sd 0.3 to 2 %, three trials a run, nothing confirmed: confirmed false alarms per
  * 1000 at most 0.12 (normal, t4, glitches), 0.12 under drift, 0.42 under AR(1) 0.5; a 3 % step at sd 0.3 % is confirmed
- * in its third run in 0.98. tests/unit/stats/test_gate_sim.c repeats it smaller.
+ * in its third run in 0.98. tests/unit/stats/test_gate_sim.c repeats it on a smaller scale.
  *
- * State is explicit: struct gate_segment, which results from the alarms so far. It follows from the series alone:
- * gate_run(after run t) with the segments that it left at t - 1 equals one pass over all runs (a test holds this).
- * Verdicts do not depend on the order of the series.
+ * State is explicit: struct gate_segment, which results from the alarms so far. It depends on the series only:
+ * gate_run(after run t) with its segments from t - 1 equals one pass over all runs (tested). Verdicts do not depend on
+ * the order of the series.
  */
 #ifndef ROOFTILE_GATE_H
 #define ROOFTILE_GATE_H
 
 #include "rooftile/base.h"
 
-#define GATE_BASELINE 30       /* at most this many values before the change */
-#define GATE_LEAST_BASELINE 6  /* ... at least */
+#define GATE_BASELINE 30       /* most values before the change */
+#define GATE_LEAST_BASELINE 6  /* fewest values before the change */
 #define GATE_LONGEST 7         /* largest k */
-#define GATE_CLASS_CASES 10    /* a common mode needs so many cases */
-#define GATE_KEEP_RUNS 60      /* runs worth handing in: 37 values of a series are looked at, some runs are missing */
+#define GATE_CLASS_CASES 10    /* least number of cases for a common mode */
+#define GATE_KEEP_RUNS 60      /* runs worth passing: 37 values of a series are used, some runs are missing */
 #define GATE_TOO_NOISY 0.10    /* mde_week above this: "too noisy to gate" */
-#define GATE_CASE_SIGMA 0.01   /* s0 while a class has too little data of its own and class_sigma is not known */
-#define GATE_CLASS_SIGMA 0.005 /* s0 of a class's own series: what runs share */
+#define GATE_CASE_SIGMA 0.01   /* s0 while a class has too little data and class_sigma is unknown */
+#define GATE_CLASS_SIGMA 0.005 /* s0 of a class's own series: variation common to its cases */
 
 enum gate_state {
-    GATE_MISSING,   /* no value this run: nothing is said */
+    GATE_MISSING,   /* no value in this run, so no verdict */
     GATE_LEARNING,  /* fewer than 6 earlier values in the segment; not gated */
-    GATE_QUIET,     /* nothing moved */
-    GATE_TENTATIVE, /* this run alone moved */
-    GATE_CONFIRMED, /* moved and stayed, or moved again when it was measured again */
+    GATE_QUIET,     /* no change */
+    GATE_TENTATIVE, /* changed in this run only */
+    GATE_CONFIRMED, /* changed and stayed, or changed again in the repeated measurement */
 };
 extern const char *const gate_state_names[]; /* "missing" "learning" "quiet" "tentative" "confirmed" */
 
 struct gate_options {
     double threshold; /* of |Z|: 5 */
-    double delta;     /* smallest ratio - 1 worth an alarm: 0.01 */
+    double delta;     /* smallest ratio - 1 that raises an alarm: 0.01 */
 };
 struct gate_options gate_defaults(void);
 
 struct gate_series {
-    const double *run_ns;  /* `runs` values, oldest first, the last one this run; NaN = no result that run */
-    const bool *breaks;    /* `runs` flags: this series starts anew with this run (an accepted change, another
-                               timer); NULL = none. Never an alarm */
+    const double *run_ns; /* `runs` values, oldest first, ending with this run; NaN = no result in that run */
+    /* `runs` flags: this series starts a new baseline with this run (an accepted change, another timer); NULL = none.
+     * Never an alarm */
+    const bool *breaks;
     double floor;          /* timer tick / T; 0 unknown */
-    double again_ns;       /* this run: median of the trials measured again alone; 0: none were */
-    double again_least_ns; /* ... the fastest of them; 0: not known, nothing is asked of it */
+    double again_ns;       /* this run: median of the repeated trials only; 0: none */
+    double again_least_ns; /* ... the fastest of them; 0: unknown, not tested */
     uint32_t class_index;  /* below class_count */
 };
 
@@ -80,18 +81,19 @@ struct gate_set {
     const struct gate_series *series;
     size_t series_count;
     size_t runs;
-    const bool *breaks; /* `runs` flags: everything starts anew (driver, firmware, power cap changed); NULL = none */
+    /* `runs` flags: all series start a new baseline (driver, firmware, power cap changed); NULL = none */
+    const bool *breaks;
     size_t class_count;
-    const double *class_sigma; /* per class: sigma to expect while the series are few or short (noise.h), NaN or 0 =
-                                  unknown; NULL = all unknown: GATE_CASE_SIGMA */
+    /* per class: expected sigma while the series are few or short (noise.h), NaN or 0 = unknown; NULL = all unknown:
+     * GATE_CASE_SIGMA */
+    const double *class_sigma;
 };
 
-/* Where a series' present segment starts and what the one before had learned. {0} = from the first run on. A break
- * that comes later than `start` overrides it. */
+/* The start of a series' current segment, and the sigma of the previous one. {0} = from the first run on. A break after
+ * `start` overrides it. */
 struct gate_segment {
-    uint32_t start; /* run index into the series as handed in; a caller that drops old runs subtracts them (not
-                       below 0) */
-    double sigma;   /* s of the segment before, w0 = 8; 0 = none */
+    uint32_t start; /* run index into the series as passed; a caller that drops old runs subtracts them (not below 0) */
+    double sigma;   /* s of the previous segment, w0 = 8; 0 = none */
 };
 
 struct gate_verdict {
@@ -99,28 +101,28 @@ struct gate_verdict {
     bool slower;  /* direction of `shift`, if tentative or confirmed */
     uint32_t tau; /* first run of the new level (index), if tentative or confirmed */
     uint32_t k;   /* of the finding: 1 unless confirmed by later runs */
-    double shift; /* ratio - 1 of the new level against the baseline (common mode taken out) */
+    double shift; /* ratio - 1 of the new level to the baseline, without the common mode */
     double z;     /* Z_k; NaN if missing or learning */
-    /* exp(m): the level before, in this run's common mode; NaN if missing or learning. Of a class: a ratio, relative to
-     * the class's first run since the last break */
+    /* exp(m): the previous level, in this run's common mode; NaN if missing or learning. For a class: a ratio, relative
+     * to the class's first run since the last break */
     double baseline_ns;
-    uint32_t baseline_n; /* values behind it */
-    double sigma;        /* s, without the autocorrelation's factor; NaN if missing or learning, as are the mdes */
+    uint32_t baseline_n; /* number of baseline values */
+    double sigma;        /* s, without the autocorrelation factor; NaN if missing or learning, like the mdes */
     double common;       /* g_t; 0 = none */
-    double mde_run;      /* ratio - 1 found with probability 0.9 in its first run: exp(max(6.5 s, delta + 1.3 s)) - 1 */
-    double mde_week;     /* ... within seven runs: exp(max(3.3 s, delta + 0.7 s)) - 1 */
-    bool too_noisy;      /* mde_week > GATE_TOO_NOISY (a label: alarms stay as valid as any) */
-    struct gate_segment segment; /* for the next run: moved to tau if confirmed, else as before */
+    double mde_run;  /* ratio - 1 detected with probability 0.9 in its first run: exp(max(6.5 s, delta + 1.3 s)) - 1 */
+    double mde_week; /* ... within seven runs: exp(max(3.3 s, delta + 0.7 s)) - 1 */
+    bool too_noisy;  /* mde_week > GATE_TOO_NOISY (a label: its alarms remain valid) */
+    struct gate_segment segment; /* for the next run: moved to tau if confirmed, otherwise unchanged */
 };
 
-/* Judges the last run. `out` (series_count) and `classes` (class_count, the common-mode series; MISSING where a class
- * had too few cases) come in with the segments that the run before left in them, at first zeroed. ERR_CONFIG with
- * outputs untouched: no run, a value that is not NaN and not positive and finite, a class or segment out of range,
- * options or sigmas out of range. 500 cases of 60 runs take some 20 ms. */
+/* Judges the last run. `out` (series_count) and `classes` (class_count, the common-mode series; MISSING if a class has
+ * too few cases) must hold the segments that the previous run left in them, initially zeroed. ERR_CONFIG with outputs
+ * unchanged: no run, a value that is not NaN and not positive and finite, a class or segment out of range, options or
+ * sigmas out of range. 500 cases of 60 runs take some 20 ms. */
 enum status gate_run(struct gate_verdict *out, struct gate_verdict *classes, const struct gate_set *set,
                      const struct gate_options *options, struct err *err);
 
-/* Smallest ratio - 1 found with probability 0.9 by a series with run sd `sigma`; runs 1 or 7. */
+/* Returns the smallest ratio - 1 detected with probability 0.9 by a series with run sd `sigma`; runs 1 or 7. */
 double gate_mde(double sigma, unsigned runs, double delta);
 
 #endif

@@ -14,7 +14,6 @@
  *     chain    results of arithmetic that the walk waits for, if nothing else takes time, at the latency of a fused
  *              multiply-add: as measured ("f32_fma_latency"), else 4 clocks, as of Intel's cores since Skylake and
  *              AMD's since Zen 3 (uops.info)
- * AMD's since Zen 3 (uops.info)
  *
  * Misses in flight: 24, fitted to gather on a Zen 5 processor, and at most those among 256 accesses: of the 512
  * micro-ops that a core looks ahead (Golden Cove; Zen 5 has 448) each takes two with its address.

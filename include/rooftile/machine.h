@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Machines: what a device can do, as ceilings with their origin. Machine files are data (configs/machines for GPU
- * models from data sheets; measured ones written by `rooftile roofline`). Vendor's, measured and derived values are
- * kept apart: every number carries its source, and only physical peaks can make a result "impossible".
+ * Machines: a device's capabilities, as ceilings with their origin. Machine files are data (configs/machines for GPU
+ * models from data sheets; measured ones written by `rooftile roofline`). Vendor, measured and derived values are
+ * separate: every number has its source, and only physical peaks can make a result "impossible".
  *
- * The file (configs/schema/machine.schema.json), by example; what is unknown is absent, null, or
- * { "value": null, "source": "what was looked through" }:
+ * The file (configs/schema/machine.schema.json), by example; unknown values are absent, null, or { "value": null,
+ * "source": "what was looked through" }:
  *
  * { "name": "mi300x", "title": "AMD Instinct MI300X", "arch": "gfx942", "kind": "vendor", "relative": "mi300a",
  *   "notes": ["..."],
@@ -27,8 +27,8 @@
  *   "links":  [ { "name": "peer_link", "rate": { "vendor": {...}, "effective": {...} } } ],
  *   "launch_ns": { "value": 5000, "source": "..." } }
  *
- * A measured file has "kind": "measured" with "device_id" and "measured_at", and "disturbed" where passes over the same
- * cases did not agree.
+ * A measured file has "kind": "measured" with "device_id" and "measured_at", and "disturbed" if passes over the same
+ * cases disagree.
  */
 #ifndef ROOFTILE_MACHINE_H
 #define ROOFTILE_MACHINE_H
@@ -46,17 +46,17 @@ struct record;
 /* A rate with its origin. A value of 0 means unknown. */
 struct ceiling {
     double vendor;   /* data sheet or derived from architecture and clock: a physical limit */
-    double measured; /* what a kernel reached on this very device */
+    double measured; /* reached by a kernel on this very device */
     char vendor_source[160];
     char measured_by[256]; /* kernel and parameters: "stream_triad/dtype=f64" */
     double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
-    double effective;      /* what streams usually reach on other cards of its kind: for predictions alone */
+    double effective;      /* what streams usually reach on similar cards; for predictions only */
     char effective_source[160];
-    double least; /* share of the vendor's value that a healthy card reaches at least; 0: unknown */
+    double least; /* least share of the vendor's value on a healthy card; 0: unknown */
     bool raised;  /* `measured` was exceeded and raised in this run (FLAG_CEILING_RAISED) */
 };
 
-/* What kernels do with memory, by the share of their bytes that is written: none, all, a half, a third. */
+/* Kinds of memory traffic, by the share of bytes that are written: none, all, a half, a third. */
 enum machine_traffic { TRAFFIC_READ, TRAFFIC_WRITE, TRAFFIC_COPY, TRAFFIC_TRIAD, TRAFFIC_COUNT };
 extern const double machine_traffic_written[TRAFFIC_COUNT];
 extern const char *const machine_traffic_names[]; /* "read" "write" "copy" "triad" */
@@ -66,37 +66,37 @@ extern const char *const machine_traffic_names[]; /* "read" "write" "copy" "tria
 struct machine_level {
     char name[MACHINE_NAME];
     double capacity_bytes; /* of the whole device; 0 for the last level */
-    /* the largest footprint seen inside: the truth lies from here to capacity_bytes; 0 unknown */
+    /* the largest footprint observed inside: the capacity is between this and capacity_bytes; 0 unknown */
     double capacity_low_bytes;
     char capacity_source[160];
     double capacity_confidence;            /* 0..1 for levels found from data (change points), 1 for data sheets */
-    struct ceiling bandwidth;              /* bytes per second, all CUs together: the best of any traffic */
+    struct ceiling bandwidth;              /* bytes per second, all CUs together: the best of all traffic */
     struct ceiling traffic[TRAFFIC_COUNT]; /* the best of each kind; facts, not ceilings */
     double latency_ns;                     /* dependent load; 0 unknown */
     char latency_source[160];
 };
 
-/* A level as dependent loads from one core or CU see it. Found from chases alone, to be compared with the levels by
- * bandwidth: where both have the same capacity boundary, `level` names it. */
+/* A level as observed by dependent loads from one core or CU. Found from pointer chases only, to be compared with the
+ * levels by bandwidth: if both have the same capacity boundary, `level` names it. */
 struct machine_latency {
-    /* the last footprint inside, and the first outside; 0 for the last one, which has no end */
+    /* the last footprint inside, and the first outside; 0 for the last level, which has no end */
     double upto_bytes, beyond_bytes;
-    double confidence; /* that there is a capacity boundary; 0 for the last one */
+    double confidence; /* of the capacity boundary; 0 for the last one */
     double latency_ns, ci_rel;
     char source[160];
     char level[MACHINE_NAME]; /* "": bandwidth shows no capacity boundary here */
-    uint32_t instances;       /* how many caches of this size make up the level; 0 when level is "" */
+    uint32_t instances;       /* number of caches of this size in the level; 0 if level is "" */
 };
 
-/* Any other fact that was measured: LDS bandwidth, what launches and events cost, the timer's tick. */
+/* Any other measured fact: LDS bandwidth, the cost of launches and events, the timer's tick. */
 struct machine_figure {
     char name[48];
-    double value, ci_rel; /* the latter 0: unknown */
-    char unit[16];        /* "ns" "B/s" "Hz" ..., as units_quantity takes them */
+    double value, ci_rel; /* ci_rel 0: unknown */
+    char unit[16];        /* "ns" "B/s" "Hz" ..., as for units_quantity */
     char source[256];     /* the case, or how it was found */
 };
 
-/* A path that is not a memory level: "host_link" (to or from the host), "host_link_both" (at once), "peer_link" (to one
+/* A path other than a memory level: "host_link" (to or from the host), "host_link_both" (at once), "peer_link" (to one
  * other device), "peer_links" (to all others). For copies by engines, all of whose bytes cross it. */
 #define MACHINE_MAX_LINKS 4
 struct machine_link {
@@ -108,14 +108,14 @@ struct machine_link {
 struct machine_unit {
     char name[MACHINE_NAME];
     struct ceiling peak; /* FLOP per second (integer units: OP per second) */
-    double clock_hz;     /* the clock that the vendor peak holds at; 0 unknown */
+    double clock_hz;     /* the clock of the vendor peak; 0 unknown */
     double held_hz;      /* the clock during the measurement; 0 unknown */
-    /* the highest clock that the device reported or was seen at in this run, if above clock_hz; else 0 */
+    /* the highest clock that the device reported or reached in this run, if above clock_hz; otherwise 0 */
     double limit_hz;
 };
 
-/* Units of machine_limits alone: what loads, stores and LDS move; operations of whatever unit; items, and steps one
- * after the other, of whatever kind. */
+/* Units of machine_limits only: bytes of loads, stores and LDS; operations of any unit; items, and sequential steps, of
+ * any kind. */
 #define LIMIT_BYTES "the load and store unit"
 #define LIMIT_OPERATIONS "all arithmetic"
 #define LIMIT_ITEMS "the clock"
@@ -125,25 +125,26 @@ struct machine {
     char name[64];   /* "mi300x" or the measured device's name */
     char title[128]; /* "AMD Instinct MI300X" */
     char arch[32];
-    char relative[64];   /* the machine most like it, whose numbers predictions take where this one's are unknown; "" */
-    char path[512];      /* the file it came from; "" when measured in this run */
+    char relative[64];   /* the most similar machine, whose numbers replace unknown ones in predictions; "" */
+    char path[512];      /* its file; "" if measured in this run */
     bool measured;       /* a file of `rooftile roofline`, for one device */
-    char device_id[512]; /* measured: fingerprint of the device (name, target, cus, memory) that it belongs to */
+    char device_id[512]; /* measured: fingerprint of its device (name, target, cus, memory) */
     char pci_ids[8][16]; /* "1002:74a1" of the models it describes */
     uint32_t pci_id_count;
-    /* the mode that the numbers hold in, as the driver writes it: "SPX/NPS1"; "" where cards cannot be divided */
+    /* the mode in which the numbers are valid, as written by the driver: "SPX/NPS1"; "" if cards cannot be
+     * partitioned */
     char partition[32];
     char measured_at[32];
-    char disturbed[256]; /* what speaks against its measured ceilings, in words; "": nothing */
+    char disturbed[256]; /* doubts about its measured ceilings, as text; "": none */
     uint32_t cus, xccs, wave, simds_per_cu, max_block;
     double lds_bytes_per_cu;
     double memory_bytes;
     double core_hz, memory_hz;
     double idle_hz;        /* the lowest clock of an idle card, if short work runs at it; 0 unknown */
-    double clock_rise_ns;  /* how long after the start of work the clock rises from idle_hz; 0 unknown */
-    double dispatch_hz;    /* workgroups started in a second, by all dies together; 0 unknown */
+    double clock_rise_ns;  /* time from the start of work until the clock rises from idle_hz; 0 unknown */
+    double dispatch_hz;    /* workgroups started per second, by all dies together; 0 unknown */
     double lds_latency_ns; /* of a read without conflicts; 0 unknown */
-    double launch_next_ns; /* what a launch right after another one adds; 0 unknown */
+    double launch_next_ns; /* additional time of a launch right after another one; 0 unknown */
     double launch_ns;      /* an empty launch from start to completion, back to back */
     char launch_source[160];
     uint32_t level_count;
@@ -158,79 +159,81 @@ struct machine {
     struct machine_figure figures[MACHINE_MAX_FIGURES];
 };
 
-/* From the file of a checkup (checkup.h) the ceilings that it found. ERR_CONFIG with file, pointer, line and column. */
+/* Reads a machine; from the file of a checkup (checkup.h) the ceilings that it found. ERR_CONFIG with file, pointer,
+ * line and column. */
 enum status machine_read(struct machine *machine, const char *path, struct err *err);
 enum status machine_write(const struct machine *machine, const char *path, struct err *err);
 
-/* The file's table, for machines inside other documents. A machine without levels is unknown there. */
+/* The file's table, for machines inside other documents. There, a machine without levels is unknown. */
 extern const struct record machine_record;
 
-/* NULL, or what is wrong with a machine built by hand or measured: no levels, capacities that do not grow, a
- * name twice, rates that are not finite and positive. */
+/* Returns NULL, or the problem of a machine built by hand or measured: no levels, capacities that do not grow, a
+ * duplicate name, rates that are not finite and positive. */
 const char *machine_problem(const struct machine *machine);
 
 /* The unit of exponentials, logarithms, reciprocals, roots and sines of f32, which issue at a fraction of the vector
- * unit's rate; on a CPU, which has none, what its code for the fastest of them reaches. */
+ * unit's rate; on a CPU, which has no such unit, the rate of its code for the fastest of them. */
 #define TRANSCENDENTAL_UNIT "transcendental"
 
-/* What a unit's rate is in: "OP/s" for whole numbers (their type begins with i or u: "vector_i32", "matrix_i8") and for
- * transcendental operations, else "FLOP/s". */
+/* Returns the unit of a rate: "OP/s" for integers (their type begins with i or u: "vector_i32", "matrix_i8") and for
+ * transcendental operations, otherwise "FLOP/s". */
 const char *machine_unit_rate(const char *name);
 
-/* Whether manifests may name it: TRANSCENDENTAL_UNIT, or "vector_" or "matrix_" and a type. */
+/* True if manifests may name it: TRANSCENDENTAL_UNIT, or "vector_" or "matrix_" and a type. */
 bool machine_unit_known(const char *name);
 
-/* Adds what a data sheet omits and its target, clock and compute units tell: the peaks of TRANSCENDENTAL_UNIT and
- * of whole numbers ("vector_i32", dot products of "vector_i8" and "vector_i4"). Their source begins with "derived".
- * What the machine has stays. */
+/* Adds values that a data sheet omits and that follow from target, clock and compute units: the peaks of
+ * TRANSCENDENTAL_UNIT and of integers ("vector_i32", dot products of "vector_i8" and "vector_i4"). Their source begins
+ * with "derived". Existing values are not changed. */
 void machine_derive(struct machine *machine);
 
-/* The limits of a device whatever was measured: compute units x clock x the `rates` of one unit. Sets vendor peaks of
- * vector units and of one level, "L1", which every load and store crosses. */
+/* Sets the limits of a device independent of measurements: compute units x clock x the `rates` of one unit. Sets vendor
+ * peaks of vector units and of one level, "L1", which every load and store crosses. */
 void machine_limits(struct machine *limits, const struct target_facts *rates, double cus, double core_hz);
 
-/* The level, the figure of that name; NULL when there is none. */
+/* Return the level or figure of that name, or NULL. */
 const struct machine_level *machine_level(const struct machine *machine, const char *name);
 const struct machine_figure *machine_figure(const struct machine *machine, const char *name);
 
-/* The part of a level that one work-item can use: each CU has an L1 (RDNA: L0) of its own, each die an L2. */
+/* Returns the part of a level that one work-item can use: each CU has its own L1 (RDNA: L0), each die its own L2. */
 double machine_level_own_bytes(const struct machine *machine, const struct machine_level *level);
 
-/* NULL when the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) use "matrix_fp8" if
- * they have no unit of their own. */
+/* Returns NULL if the machine has no such unit. All 8-bit floats ("matrix_e4m3", "matrix_e5m2fnuz", ...) use
+ * "matrix_fp8" if they have no unit of their own. */
 const struct machine_unit *machine_unit(const struct machine *machine, const char *name);
 
-/* NULL when nothing is known of such a link. */
+/* Returns NULL if such a link is unknown. */
 const struct machine_link *machine_link(const struct machine *machine, const char *name);
 
-/* A measured machine's vendor peaks are derived from the clock seen when it was measured. When the device now runs at a
- * higher clock, they rise with it, so that a right result does not become impossible. A data sheet's numbers stay as
- * they are; for cards that run above its boost clock (a GeForce at light load) the limit is machine_unit_limit. A lower
- * or unknown (NaN) clock changes nothing. */
+/* A measured machine's vendor peaks are derived from the clock during its measurement. If the device now runs at a
+ * higher clock, this raises them accordingly, so that a correct result does not become impossible. A data sheet's
+ * numbers are not changed; for cards above their boost clock (a GeForce at light load) the limit is machine_unit_limit.
+ * A lower or unknown (NaN) clock changes nothing. */
 void machine_raise_clock(struct machine *machine, double core_hz);
 
-/* The vendor peak at limit_hz: only what is above it is impossible. */
+/* Returns the vendor peak at limit_hz: only rates above it are impossible. */
 double machine_unit_limit(const struct machine_unit *unit);
 
-/* What was taken from relatives, each a text such as "L2 latency from mi300x". */
+/* Values taken from relatives, each described like "L2 latency from mi300x". */
 #define MACHINE_MAX_BORROWED 24
 struct machine_borrowed {
     char what[MACHINE_MAX_BORROWED][96];
     uint32_t count;
 };
 
-/* Fills the machine's unknown bandwidths (as effective ones), latencies, launches and links with the relative's, scaled
- * to its clock and compute units. For predictions alone: no ceiling is ever borrowed. */
+/* Sets the machine's unknown bandwidths (as effective ones), latencies, launches and links to the relative's, scaled to
+ * its clock and compute units. For predictions only: no ceiling is ever borrowed. */
 void machine_borrow(struct machine *machine, const struct machine *relative, struct machine_borrowed *borrowed);
-/* The same with each of the machine's relatives, the nearest first; their files are in `folder`. */
+/* Does the same with each of the machine's relatives, nearest first; their files are in `folder`. */
 enum status machine_complete(struct machine *machine, const char *folder, struct machine_borrowed *borrowed,
                              struct err *err);
 
-/* The ceiling that counts: measured where there is one, else vendor; 0 when unknown. */
+/* Returns the applicable ceiling: measured, otherwise vendor; 0 if unknown. */
 double ceiling_value(const struct ceiling *ceiling);
-/* The rate to expect: measured, else effective, else vendor; 0 when unknown. For predictions; not a ceiling. */
+/* Returns the expected rate: measured, otherwise effective, otherwise vendor; 0 if unknown. For predictions; not a
+ * ceiling. */
 double ceiling_expected(const struct ceiling *ceiling);
-/* "measured" | "vendor" | "unknown" */
+/* Returns "measured", "vendor" or "unknown". */
 const char *ceiling_kind(const struct ceiling *ceiling);
 
 #endif

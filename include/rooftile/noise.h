@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Noise: what a machine's own spread is, learned from A/A trials (the same build measured again and again). No GPU, no
- * file. Sigmas are sds of ln(trial median): relative, 0.01 = 1 %.
+ * Noise: a machine's own spread, learned from A/A trials (the same build measured again and again). No GPU, no file.
+ * Sigmas are sds of ln(trial median): relative, 0.01 = 1 %.
  */
 #ifndef ROOFTILE_NOISE_H
 #define ROOFTILE_NOISE_H
@@ -9,7 +9,7 @@
 #include "rooftile/shift.h"
 
 #define NOISE_TOO_NOISY 0.10 /* a case whose smallest detectable shift exceeds 10 % is labelled "too noisy to gate" */
-#define NOISE_QUIET 0.005    /* the sd that most cases of an idle machine should stay under */
+#define NOISE_QUIET 0.005    /* upper limit of the sd of most cases on an idle machine */
 
 struct noise_case {
     const char *id; /* plan id with its timer: each timer has its own sigma */
@@ -18,25 +18,25 @@ struct noise_case {
      * learned */
     double sigma;
     size_t trials;
-    /* what it is learned from */
+    /* input */
     const char *label;
-    const double *trial_ns; /* A/A trial medians, each > 0 and finite; any number of trials, 0 included */
+    const double *trial_ns; /* A/A trial medians, each > 0 and finite; any number of trials, including 0 */
     double time_ns;
     double floor;   /* timer tick / T */
     uint32_t group; /* class: index below class_count */
-    /* what else is learned */
-    bool learned;       /* trials >= SHIFT_LEARNED_TRIALS */
-    double sd;          /* plain sd, n - 1: glitches included; NaN below 2 trials */
-    double mde_compare; /* ratio - 1 found with probability 0.9 by `trials_compare` trials a side (shift_mde with this
-                           sigma) */
-    double mde_run;     /* ... in the first run of a history (gate_mde, one value a run) */
-    double mde_week;    /* ... within seven runs */
-    bool too_noisy;     /* min(mde_compare, mde_week) > NOISE_TOO_NOISY; false if not learned */
+    /* further output */
+    bool learned; /* trials >= SHIFT_LEARNED_TRIALS */
+    double sd;    /* plain sd, n - 1: glitches included; NaN below 2 trials */
+    /* ratio - 1 detected with probability 0.9 by `trials_compare` trials a side (shift_mde with this sigma) */
+    double mde_compare;
+    double mde_run;  /* ... in the first run of a history (gate_mde, one value per run) */
+    double mde_week; /* ... within seven runs */
+    bool too_noisy;  /* min(mde_compare, mde_week) > NOISE_TOO_NOISY; false if not learned */
 };
 
 struct noise_class {
     const char *name;
-    double sigma; /* median of their sigmas: what shift_prior.sigma_class wants; NaN without any */
+    double sigma; /* median of their sigmas, for shift_prior.sigma_class; NaN without any */
     size_t cases; /* learned ones */
 };
 
@@ -44,7 +44,7 @@ struct noise_class {
 struct noise_summary {
     size_t cases, learned, too_noisy;
     double min, p10, q1, median, q3, p90, p99, max;
-    double quiet_share; /* of the learned cases, those with sigma <= NOISE_QUIET */
+    double quiet_share; /* share of learned cases with sigma <= NOISE_QUIET */
 };
 
 /* Learns every case, every class and the summary. ERR_CONFIG, with nothing learned, for a time that is not positive and

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Noise file: what `rooftile aa` learned about a device, per case and per class, so that compare and the gate need not
- * guess. One file per device (its fingerprint is in the name) below path_data_dir()/noise, written atomically. A
- * damaged file, or one of another device, is an error and never silently ignored.
+ * Noise file: the noise that `rooftile aa` learned on a device, per case and per class, for compare and the gate. One
+ * file per device (its fingerprint is in the name) below path_data_dir()/noise, written atomically. A damaged file, or
+ * one of another device, is an error and is never silently ignored.
  */
 #ifndef ROOFTILE_NOISE_FILE_H
 #define ROOFTILE_NOISE_FILE_H
@@ -15,25 +15,25 @@
 
 struct noise_file {
     const char *path;
-    char fingerprint[65]; /* of the device and its environment that it was learned on */
+    char fingerprint[65]; /* of the device and environment on which it was learned */
     const char *device, *learned_at;
-    const struct noise_case *cases; /* as read: sorted by id, and of each id, class, sigma and trials alone */
+    const struct noise_case *cases; /* as read: sorted by id, with id, class, sigma and trials only */
     size_t case_count;
     const struct noise_class *classes;
     size_t class_count;
 };
 
-/* The path of the file for a result's device; `make`: makes the data folder, for writing. */
+/* Returns the path of the file for a result's device; `make` creates the data folder, for writing. */
 enum status noise_file_path(const char **path, const struct result *result, bool make, struct arena *arena,
                             struct err *err);
-/* STATUS_OK with *file NULL when there is no such file. */
+/* Returns STATUS_OK with *file NULL if there is no such file. */
 enum status noise_file_read(const struct noise_file **file, const char *path, struct arena *arena, struct err *err);
 enum status noise_file_write(const struct noise_file *file, const char *path, struct err *err);
 
-/* Adds what only an older file of the same device (NULL: none) has; sorts the cases. */
+/* Adds entries that only an older file of the same device (NULL: none) has; sorts the cases. */
 void noise_file_keep(struct noise_file *file, const struct noise_file *older, struct arena *arena);
 
-/* The prior of a case: {0} members where nothing is known. */
+/* Returns the prior of a case; members are 0 if nothing is known. */
 struct shift_prior noise_file_prior(const struct noise_file *file, const struct result_case *result_case);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Roofline model: pure functions of a machine and a case's work. Two questions, two answers:
+ * Roofline model: pure functions of a machine and a case's work. It answers two questions:
  *
  * The roof is the line of the roofline picture that the case lies under: a memory level or an arithmetic unit. The
- * share of it is  achieved rate / roof's rate,  all bytes of `work` counted at the level: a point on the line is at
- * 100 %.
+ * share of it is  achieved rate / roof's rate,  all bytes of `work` counted at the level: a point on the line is at 100
+ * %.
  *     Bytes come from the nearest level that holds the footprint. At the start of a launch it holds what the cache mode
  *     says: hot: what the launch before left, except the L1 (L0) of a GPU, which each launch starts empty; cold and
  *     rotate: nothing, so that the first pass comes from the memory. A footprint that no cache holds comes from the
@@ -19,15 +19,15 @@
  * The traffic is a lower bound too, so that the lower bound never exceeds what physics demands:
  *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled
  *                  by how often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the
- *                  nearest level. What `shared_by` workgroups go over at the same time may come once for all of them.
+ *                  nearest level. What `shared_by` workgroups read at the same time may come once for all.
  *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. In the
  *                  first pass it is without the L1 of a GPU, which is empty and keeps no stores. A footprint
  *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
  *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one),
  *                  further passes as in hot caches. An algorithm's minimum is one pass, with all bytes from memory.
  *                  Written bytes count only beyond what the nearer caches could still hold when the launch ends.
- * There is never a step at the cache size. The lower bound of hot traffic follows from LRU or any other policy: C bytes
- * at most can have stayed.
+ * There is never a step at the cache size. The lower bound of hot traffic is valid for LRU and any other policy: at
+ * most C bytes can have stayed.
  */
 #ifndef ROOFTILE_ROOFLINE_H
 #define ROOFTILE_ROOFLINE_H
@@ -40,14 +40,14 @@ struct work {
     double flops;
     double items;
     double footprint_bytes;  /* distinct bytes touched */
-    double shared_by;        /* workgroups that go over all of the footprint at once; 0: not said, 1 */
-    double transcendentals;  /* of TRANSCENDENTAL_UNIT, where `unit` is another; they are in flops too, once each */
-    char unit[MACHINE_NAME]; /* "" when flops is 0 */
-    /* "": the bytes cross the machine's levels. Else the one path that they take ("host_link"): only a level or link of
-     * that name gives the lower bound, and a machine without it gives none. Vendor ceilings of the other levels still
-     * apply: no byte moves faster than the memory that it ends in. */
+    double shared_by;        /* workgroups that access the whole footprint at once; 0: unspecified, 1 */
+    double transcendentals;  /* by TRANSCENDENTAL_UNIT, if `unit` is another; each also counts as one of flops */
+    char unit[MACHINE_NAME]; /* "" if flops is 0 */
+    /* "": the bytes cross the machine's levels. Otherwise the one path that they take ("host_link"): only a level or
+     * link of that name gives the lower bound, and a machine without it gives none. Vendor ceilings of the other levels
+     * still apply: no byte moves faster than the memory that it ends in. */
     char level[MACHINE_NAME];
-    char item[MACHINE_NAME]; /* the unit of an item, if it has one: "B"; else "" */
+    char item[MACHINE_NAME]; /* the unit of an item, if it has one: "B"; otherwise "" */
     bool steps;              /* items are steps whose latency is measured */
 };
 
@@ -55,15 +55,15 @@ enum cache_mode { CACHE_HOT, CACHE_COLD, CACHE_ROTATE };
 extern const char *const cache_mode_names[]; /* "hot" "cold" "rotate"; NULL after the last */
 
 struct lower_bound {
-    double time_ns; /* the lower bound; 0 when nothing is known */
+    double time_ns; /* the lower bound; 0 if nothing is known */
     double memory_ns, compute_ns;
     double intensity; /* FLOP per byte of read + write; NaN without bytes */
-    /* the roof: "DRAM", "vector_f32"; "launch" where an empty launch takes longer than the roof allows and half of the
-     * time or more; "" where neither is known */
+    /* the roof: "DRAM", "vector_f32"; "launch" if an empty launch takes longer than the roof and at least half of the
+     * time; "" if neither is known */
     char bound[MACHINE_NAME];
     bool bound_is_memory;            /* it is a memory level or link */
-    char ceiling_name[MACHINE_NAME]; /* the same as bound, if that is a roof whose rate is known; else "" */
-    double ceiling_value;            /* bytes/s or FLOP/s of it; 0 where ceiling_name is "" */
+    char ceiling_name[MACHINE_NAME]; /* the same as bound if that is a roof with a known rate; otherwise "" */
+    double ceiling_value;            /* its bytes/s or FLOP/s; 0 if ceiling_name is "" */
     bool ceiling_measured;
     double ridge;     /* FLOP/byte where the memory roof meets the unit's peak; NaN unknown */
     double launch_ns; /* machine->launch_ns, for the "launch_bound" forecast */
@@ -73,26 +73,28 @@ struct lower_bound {
 void lower_bound_compute(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
                          enum cache_mode cache, double time_ns);
 
-/* The terms of the lower bound: the level, or the unit, that takes longest. NULL and 0 ns where no rate is known. */
+/* Return the terms of the lower bound: the level, or the unit, that takes longest. NULL and 0 ns if no rate is
+ * known. */
 const struct machine_level *lower_bound_level(double *time_ns, const struct machine *machine, const struct work *work,
                                               enum cache_mode cache);
 const struct machine_unit *lower_bound_unit(double *time_ns, const struct machine *machine, const struct work *work);
 
-/* What crosses a level by its index where caches keep the lines that were used last, as the roof counts it. */
+/* Returns the bytes that cross the level with this index if caches keep the most recently used lines, as the roof
+ * counts them. */
 double lower_bound_usual_bytes(const struct machine *machine, const struct work *work, enum cache_mode cache,
                                uint32_t level);
 
-/* Achieved rate / the roof's rate; NaN where either is not known. */
+/* Returns the achieved rate / the roof's rate; NaN if either is unknown. */
 double lower_bound_fraction(const struct lower_bound *lower_bound, const struct work *work, double time_ns);
 
-/* Sets `bound`, whatever roofs there are: it is the roof if it is a level, or a unit that the work uses. */
+/* Sets `bound` regardless of known rates: it is the roof if it is a level, or a unit that the work uses. */
 void lower_bound_by(struct lower_bound *lower_bound, const struct machine *machine, const struct work *work,
                     const char *bound);
 
-/* NULL, or the first arithmetic unit that the work needs and the machine has no peak of. */
+/* Returns NULL, or the first arithmetic unit that the work needs and whose peak the machine lacks. */
 const char *lower_bound_lacks(const struct machine *machine, const struct work *work);
 
-/* Is a measured time physically possible? */
+/* Whether a measured time is physically possible. */
 enum plausibility {
     PLAUSIBLE,
     /* faster than a measured ceiling allows, by over 2 % and twice the ceiling's interval (of which at most 5 % count):
@@ -102,14 +104,14 @@ enum plausibility {
     IMPOSSIBLE,
 };
 
-/* `why` is "" when plausible, else a sentence with time, ceiling and ratio. In the cold mode written bytes that may
- * still sit in a cache when the launch ends are not counted against the case: a write-only kernel below the cache size
+/* `why` is "" if plausible, otherwise a sentence with time, ceiling and ratio. In the cold mode, written bytes that may
+ * still be in a cache when the launch ends are not counted against the case: a write-only kernel below the cache size
  * can beat memory without cheating. */
 enum plausibility lower_bound_judge(const struct machine *machine, const struct work *work, enum cache_mode cache,
                                     double time_ns, double tick_ns, char why[static 256]);
 
-/* Is the memory of a measured machine slower than a healthy card of its model, whose data sheet `sheet` is, reaches at
- * least (struct ceiling, `least`)? `why` is "" when not, or when either bandwidth is unknown, else a sentence. */
+/* True if the memory of a measured machine is slower than the minimum of a healthy card of its model, whose data sheet
+ * is `sheet` (struct ceiling, `least`). `why` is "" if not, or if either bandwidth is unknown, otherwise a sentence. */
 bool machine_is_slow(const struct machine *machine, const struct machine *sheet, char why[static 256]);
 
 #endif

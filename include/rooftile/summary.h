@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of one case's samples. No GPU, no file. Nothing is trimmed by value anywhere.
+ * Statistics of one case's samples. No GPU, no file. No sample is trimmed by value.
  */
 #ifndef ROOFTILE_SUMMARY_H
 #define ROOFTILE_SUMMARY_H
 
 #include "rooftile/base.h"
 
-/* All in the unit of the samples (ns). NaN where there are too few samples. */
+/* All in the unit of the samples (ns). NaN if there are too few samples. */
 struct summary {
     size_t n;
     double median;
@@ -21,38 +21,38 @@ struct summary {
     double lag1;                       /* lag-1 autocorrelation in measuring order */
     double drift;                      /* median(last quarter) / median(first quarter) - 1 */
     /* 1 or 2: bimodality by the largest gap that splits off >= 10 %, exceeds 6 MADs of both sides and is at least 1 %
-     * of the median (timer ticks are no modes); 1 below 20 samples */
+     * of the median (timer ticks are not modes); 1 below 20 samples */
     uint32_t modes;
 };
 
-/* `scratch` has room for 2 * count values; samples are in measuring order and stay untouched. */
+/* `scratch` has room for 2 * count values; samples are in measuring order and are not changed. */
 void summary_compute(struct summary *summary, const double *samples, size_t count, double *scratch);
 
-/* Median; NaN of none. Sorts `values`. */
+/* Returns the median; NaN without values. Sorts `values`. */
 double median_of(double *values, size_t count);
-/* 1.4826 MAD n / (n - 0.8): consistent for a normal distribution, the last factor for small n (simulated). NaN below 2;
- * `values` are then others. */
+/* Returns 1.4826 MAD n / (n - 0.8): consistent for a normal distribution, the last factor for small n (simulated). NaN
+ * below 2; overwrites `values`. */
 double robust_sd(double *values, size_t count);
 
 /* ---- stop rule ---- */
 enum stop_reason { STOP_NONE, STOP_PRECISE, STOP_STABLE, STOP_TIMEOUT, STOP_MAX_SAMPLES };
 extern const char *const stop_reason_names[]; /* "precise" "stable" "timeout" "max_samples" */
 
-/* Feed each sample; ask after each. Stops when n >= min_samples and time >= min_time_ns and (CI half-width / median <=
- * precision, or the noise is stable: over the last 512 noise estimates (window > 64, looked at every 16 samples) the sd
- * of the noise is under 5 % of its mean), or at the caps. Keeps samples sorted incrementally; at most `capacity` of
+/* Add each sample, then check. Stops when n >= min_samples and time >= min_time_ns and (CI half-width / median <=
+ * precision, or the noise is stable: over the last 512 noise estimates (window > 64, tested every 16 samples) the sd of
+ * the noise is under 5 % of its mean), or at the limits. Sorts samples incrementally, and stores at most `capacity` of
  * them. */
 struct stop_rule {
     double min_time_ns, max_time_ns, precision;
     uint32_t min_samples, max_samples;
-    double *sorted; /* capacity values, caller's memory */
+    double *sorted; /* room for `capacity` values, owned by the caller */
     uint32_t capacity, n;
     double sum_ns;   /* of samples * launches per sample: busy time */
     double mean, m2; /* Welford */
     double noise[512];
     uint32_t noise_count;
 };
-/* Empties the rule; the four limits above are the caller's and stay as they are. */
+/* Empties the rule; the limits above belong to the caller and are not changed. */
 void stop_init(struct stop_rule *rule, double *sorted, uint32_t capacity);
 void stop_add(struct stop_rule *rule, double sample_ns, double busy_ns);
 enum stop_reason stop_check(struct stop_rule *rule, double wall_ns);
@@ -60,10 +60,10 @@ enum stop_reason stop_check(struct stop_rule *rule, double wall_ns);
 /* ---- curves ---- */
 
 /* Change points of a curve y over x (both positive, x ascending): piecewise-constant fit of log y by optimal
- * partitioning with at least `min_points` per segment and penalty chosen from the data's noise; each change comes with
- * a confidence 0..1 from a seeded permutation test of the two neighbouring segments. A ramp between two levels is not a
+ * partitioning with at least `min_points` per segment and penalty chosen from the data's noise; each change has a
+ * confidence 0..1 from a seeded permutation test of the two neighbouring segments. A ramp between two levels is not a
  * level: it widens the range x_low..x_high of the one change there. Levels that differ by less than 10 % (or three
- * sigmas) are one. */
+ * sigmas) are merged. */
 struct change_point {
     size_t index;         /* first point of the new level */
     double x_low, x_high; /* last x of the old level, first x of the new one */
@@ -80,8 +80,8 @@ struct startup_fit {
 };
 bool startup_fit(struct startup_fit *fit, const double *volume, const double *time, size_t count);
 
-/* x of the knee of a saturating curve: the point of largest distance from the chord in log-log space; NaN without one.
- */
+/* Returns x of the knee of a saturating curve: the point of largest distance from the chord in log-log space; NaN
+ * without one. */
 double knee(const double *x, const double *y, size_t count);
 
 #endif

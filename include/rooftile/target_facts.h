@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What manifests may ask about the target of a device, as device.NAME. The values of every family of targets stand in
- * one table, in src/model/targets.c; this header is their meaning. Plain data, so that model and manifest share it.
+ * Facts about a device's target that manifests can use as device.NAME. The values for every family of targets are in
+ * one table, in src/model/targets.c; this header defines their meaning. Plain data, so that model and manifest share
+ * it.
  */
 #ifndef ROOFTILE_TARGET_FACTS_H
 #define ROOFTILE_TARGET_FACTS_H
 
-/* Matrix instructions. K is that of the deepest instruction of 16 x 16 that kernels/include/tile.h has; at 32 x 32 it
- * is half. 0: there is none. */
+/* Matrix instructions. K is that of the deepest 16 x 16 instruction in kernels/include/tile.h; at 32 x 32 it is half.
+ * 0: there is none. */
 #define MATRIX_FACTS(FACT)                                                                                             \
     FACT(matrix_lanes)   /* lanes of the waves that have them: 32 or 64 */                                             \
     FACT(matrix_size)    /* of the largest: 16 x 16 or 32 x 32 */                                                      \
@@ -31,14 +32,14 @@
     FACT(matrix_k_f16_sums)  /* adds up in f16 */                                                                      \
     FACT(matrix_k_bf16_sums) /* adds up in bf16 */
 
-/* The most that a compute unit does in a clock, as far as known; 0: unknown. */
+/* The most that a compute unit does per clock, as far as known; 0: unknown. */
 #define RATE_FACTS(FACT)                                                                                               \
     FACT(rate_f32) /* FLOPs of the vector unit */                                                                      \
     FACT(rate_f64)                                                                                                     \
     FACT(rate_transcendental) /* exp2, log2, rcp, rsqrt, sqrt, sin, cos of f32; exact: a peak is derived from it */    \
     FACT(rate_bytes)          /* that loads and stores move */
 
-/* What else an instruction set has: 1 or 0. */
+/* Other features of an instruction set: 1 or 0. */
 #define TARGET_FACTS(FACT)                                                                                             \
     MATRIX_FACTS(FACT)                                                                                                 \
     RATE_FACTS(FACT)                                                                                                   \

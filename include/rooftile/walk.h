@@ -5,7 +5,6 @@
  *
  *     instructions of isa.h --walk_decode, once--> struct walk_code
  *     struct walk_code + launch + buffers' contents + a machine's caches --walk_run--> counts, clocks, lines
- * struct walk_code + launch + buffers' contents + a machine's caches --walk_run--> counts, clocks, lines
  *
  * State: SGPRs, VCC, EXEC, SCC, M0, and VGPRs of 64 or 32 lanes. Each SGPR has a known flag per bit (so masks may be
  * partly known), each VGPR one per lane. Scalar and vector integer, bit, compare, lane and address instructions are

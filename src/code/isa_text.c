@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
+ * Parses lines of disassemblers. llvm-objdump -d for AMDGPU, the same from LLVM 14 to 22:
  *     "\ts_cbranch_scc1 38      // 000000001B34: BF850026 <kernel+0xd0>"
+ * The text before "//" may fill its column, so there may be no space. Lines of nvdisasm and cuobjdump --dump-sass
+ * (formats: NVIDIA's "CUDA Binary Utilities") have an offset in the kernel as a C comment, then the instruction:
  *     "@!P0 LDG.E.128 R4, [R2.64+0x10] ;"
  * A kernel starts after "Function : NAME" or ".text.NAME:"; branches name a label of nvdisasm's, `(.L_x_3), or an
  * offset. Everything else (headings, directives, encodings, "...") is skipped.
