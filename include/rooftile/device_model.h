@@ -7,16 +7,16 @@
  *     latency   clocks of a workgroup, first instruction to last * max(1, G / (R U))
  *     vector, scalar, matrix   issue clocks of a workgroup * workgroups of the fullest unit / SIMDs
  *     LDS       clocks of its transactions * workgroups of the fullest unit
- *     L1        the largest of the clocks of lines, of the lanes' bytes and of what misses bring, * workgroups of the
+ *     L1        the largest of the clocks of lines, of the lanes' bytes and of the bytes of misses, * workgroups of the
  *               fullest unit
  *     L2        (lines that miss L1 + lines stored) * bytes of a line / expected bandwidth
- *     memory    of each buffer the larger of what all workgroups touch and what misses L2 and no neighbour shares;
- *               a line is stored once, and again when L2 had to give it up; / expected bandwidth of the level that
- *               holds them all, or of the memory
- *     atomics   one after the other in L2: those of one wave on one address; those of all workgroups on shared
- *               addresses, with as many channels in parallel as there are addresses
+ *     memory    per buffer the larger of the bytes that all workgroups touch, and those that miss L2 and that no
+ *               neighbour shares; a line is stored once, and again if L2 has evicted it; / expected bandwidth of the
+ *               level that holds all buffers, or of the memory
+ *     atomics   serialized in L2: those of one wave on one address; those of all workgroups on shared addresses, with
+ *               as many channels in parallel as there are addresses
  *     dispatch  G / rate
- *     launch    launch_ns; launch_next_ns behind another launch
+ *     launch    launch_ns; launch_next_ns after another launch
  * prediction_conclude defines how they overlap. Sources: Hong and Kim 2009 and GPUMech (Huang 2014) for chains and
  * rounds, AMD's GCN and CDNA documents for pipes; the norm is fitted to times of an MI300A.
  */

@@ -12,20 +12,20 @@
  *      p_1 = z - m; p_2 = the nearer to m of the two if both lie on one side, else 0; p_k = median(after) - m.
  *      s^2 = (w0 s0^2 + 0.4 n x^2) / (w0 + 0.4 n), x = max(1.4826 MAD of the baseline, 1.4826 MAD of its successive
  *            differences / sqrt 2); w0 = 4 and s0^2 = 1.3 times the squared median x of the class's series, mixed with
- *            4 values' worth of class_sigma; after an alarm w0 = 8 and s0 is what the segment before had learned;
+ *            4 values' worth of class_sigma; after an alarm w0 = 8 and s0 is the s of the segment before;
  *            s >= max(0.2 %, timer tick / T)
  *      r   = sqrt((1 + rho) / (1 - rho)) if k > 1 and the baseline's lag-1 autocorrelation rho (bias corrected, at
  *            least 10 values, at most 0.7) exceeds 0.3, else 1
  *      Z_k = p_k / (s r sqrt(c_k + 1.57 / n)), c = 1, 0.6, 0.449, 0.287, 0.211 (variance of p_k / s, simulated)
  *   3. Candidate: |Z_k| > 5 and |p_k| > ln 1.01 for some k, and the change stays: of 3 runs none, of 5 or 7 at most one
  *      shows less than a quarter of p_k.
- *   4. A candidate of k = 1 alone is TENTATIVE. One of any k > 1 is CONFIRMED: tau is where the change sits best (least
- *      absolute deviations), and the segment starts anew there. So is one of k = 1 that was measured again, if the new
- *      trials by themselves are a candidate of the same sign and the fastest of them shows a quarter of it (what slows
- *      trials down by chance seldom slows all of them): tau is this run.
+ *   4. A candidate of k = 1 alone is TENTATIVE. One of any k > 1 is CONFIRMED: tau is the best fit of the change (least
+ *      absolute deviations), and a new segment starts there. A candidate of k = 1 that was measured again is also
+ *      CONFIRMED if the new trials alone are a candidate of the same sign and the fastest of them shows a quarter of
+ *      it (interference seldom slows down all trials): tau is this run.
  *
  * Same-run confirmation is two calls: gate_run(); measure the candidates again, a few trials more; put the median of
- * ALL of this run's trials into the series, and median and least of the new ones beside it; gate_run() again. The
+ * ALL of this run's trials into the series, and the median and minimum of the new ones; gate_run() again. The
  * second result counts, and it is a function of the stored data, so a replay reproduces it.
  * tests/unit/stats/test_nights_sim.c simulates it; docs/measuring.md has the rates.
  *

@@ -5,18 +5,18 @@
  * after the other, as on a CPU, addresses and dependences are the same.
  *
  *     issue    an eighth of a clock per walked instruction: a CPU issues four a clock, each worth two walked ones
- *     near     lines from L2: a stream's time for them; lines a page or more from the one before: the latency of L2
+ *     near     lines from L2: a stream's time; for lines at least a page from the previous one: the latency of L2
  *     far      lines from beyond L2: a stream's time, including the lines between, prefetched in vain;
  *              but no longer than the latency of the level that holds the footprint, over the misses that a core has
- *              in flight (Little's law). That is what lines a page or more from the one before take at least
- *     fought   runs of stores to lines that another core's workgroup stores to meanwhile: each as long as a store takes
- *              while all cores write the same 64 KiB ("write_shared"); the lines themselves take no time beside it
- *     chain    results of arithmetic that the walk waits for, if nothing else takes time, at the latency of a fused
+ *              in flight (Little's law), which is the least time for lines at least a page from the previous one
+ *     fought   runs of stores to lines that another core's workgroup also stores to: each takes as long as a store
+ *              while all cores write the same 64 KiB ("write_shared"); the lines themselves take no additional time
+ *     chain    results of arithmetic that the walk waits for if nothing else takes time, at the latency of a fused
  *              multiply-add: as measured ("f32_fma_latency"), else 4 clocks, as of Intel's cores since Skylake and
  *              AMD's since Zen 3 (uops.info)
  *
- * Misses in flight: 24, fitted to gather on a Zen 5 processor, and at most those among 256 accesses: of the 512
- * micro-ops that a core looks ahead (Golden Cove; Zen 5 has 448) each takes two with its address.
+ * Misses in flight: 24, fitted to gather on a Zen 5 processor, and at most those among 256 accesses: a core looks 512
+ * micro-ops ahead (Golden Cove; Zen 5: 448), and each access takes two, with its address.
  */
 #ifndef ROOFTILE_HOST_MODEL_H
 #define ROOFTILE_HOST_MODEL_H

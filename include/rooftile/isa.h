@@ -168,20 +168,20 @@ enum isa_severity { ISA_NOTE, ISA_HINT, ISA_PROBLEM };
  *                                       addresses do not come from loaded values
  *   one-chain            hint           the fma or matrix instructions of an innermost loop mostly wait for each other,
  *                                       longer than it takes to issue them
- *   narrow-lds           hint           LDS reads of an innermost loop lie side by side, one wider read would do
- *   bank-conflicts       hint           neighbouring lanes reach LDS at a distance that puts 4 or more in one bank
- *   strided              hint           neighbouring lanes reach memory in lines of their own, for a quarter or less
+ *   narrow-lds           hint           adjacent LDS reads of an innermost loop could be one wider read
+ *   bank-conflicts       hint           neighbouring lanes access LDS at a distance that puts 4 or more in one bank
+ *   strided              hint           neighbouring lanes access separate lines, of which each uses a quarter or less
  *   wide-addresses       hint           more than half of an innermost loop's vector instructions are 64-bit integer
- *                                       arithmetic, and its accesses have a whole address in each lane
- *   compare-and-swap     hint           an innermost loop of compare and swap, for an atomic or a lock
- *   lanes-leave          note           an innermost loop that lanes leave one by one, as floats or loaded values say
+ *                                       arithmetic, and its accesses have a full address in each lane
+ *   compare-and-swap     hint           an innermost compare-and-swap loop, for an atomic or a lock
+ *   lanes-leave          note           an innermost loop that lanes leave one by one, by floats or loaded values
  *   conversions          hint           a third or more of the vector issue time of an innermost loop converts
- *   transcendentals      hint           more than half of that time are transcendentals
- *   integer-division     hint, or note  integer division in software: in a loop, or in none
+ *   transcendentals      hint           more than half of that time is transcendentals
+ *   integer-division     hint, or note  integer division in software: in a loop, or outside loops
  *   barrier-per-step     note           a barrier in an innermost loop every few vector instructions
  *   accumulator-copies   hint           an innermost loop copies between AGPRs and VGPRs more often than it multiplies
- *   lanes-off            hint           WMMA or v_permlane16 behind a branch that may switch lanes off
- *   calls                note           calls or jumps whose target is not known: what they reach is not counted
+ *   lanes-off            hint           WMMA or v_permlane16 after a branch that may turn lanes off
+ *   calls                note           calls or jumps with an unknown target, whose code is not counted
  *   matrix-shape         note           matrix instructions whose shape is not in the code (tcgen05), not counted
  *
  * In cubins only scratch-in-loop, scratch, unread-scratch, compare-and-swap, barrier-per-step, calls and matrix-shape

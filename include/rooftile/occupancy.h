@@ -12,24 +12,24 @@
  *                 waves per SIMD = min(most, max(1, file / align(T, granule)))
  *                 workgroups = waves per SIMD * simds / W
  *     SGPRs       gfx9 only: 800 / align(S, 16) waves per SIMD, within 1 and the most; from gfx10 on they never limit
- *     LDS         workgroups = pool / align(bytes, granule); none when it is more than one workgroup may have
+ *     LDS         workgroups = pool / align(bytes, granule); none if that exceeds the limit of one workgroup
  *     waves       workgroups = largest number of waves per SIMD * simds / W
- *     barriers    16 workgroups per CU, 32 per WGP, of those with more than one wave: a lone wave needs no barrier
- * and the smallest counts. Divisions round down. A row for each family of targets has the numbers.
+ *     barriers    16 workgroups of several waves per CU, 32 per WGP; a single wave needs no barrier
+ * and the smallest number applies. Divisions round down. A row for each family of targets has the numbers.
  *
  * Sources: LLVM's AMDGPUBaseInfo.cpp and AMDGPUSubtarget.cpp (getVGPRAllocGranule, getTotalNumVGPRs,
  * getNumWavesPerEUWithNumVGPRs, getMaxWorkGroupsPerCU, getSGPRAllocGranule), the AMDGPU usage guide, the ISA manuals.
- * Where other sources differ:
+ * Differences from other sources:
  *     - LLVM counts 10 waves per SIMD on gfx906 and gfx908, the HIP runtime 8, because only 32 waves of a CU can be
  *       launched; here it is 8, or 10 with `llvm_waves`;
- *     - up to version 19, LLVM's "; Occupancy:" does not round LDS to its granule, and it never knows of dynamic LDS;
- *     - the HIP runtime counts one CU's LDS in WGP mode and knows no limit by barriers.
+ *     - up to version 19, LLVM's "; Occupancy:" does not round LDS to its granule, and it never includes dynamic LDS;
+ *     - the HIP runtime counts one CU's LDS in WGP mode and has no limit by barriers.
  * Scratch memory does not limit occupancy in this sense (the runtime's scratch ring may).
  *
  * NVIDIA's GPUs follow the same rules under other names: the unit is an SM with four partitions (SIMDs), a workgroup is
- * a block, a wave a warp of 32. 65,536 registers per SM are 512 for each lane of a partition's warps, handed out in 8
- * per lane (256 per warp); the driver keeps 1 KiB of shared memory of every block (lds_reserved); a block of any size
- * takes one of the block slots, and from compute capability 9.0 on of the barriers as many as it names. Shared memory
+ * a block, a wave a warp of 32. 65,536 registers per SM are 512 for each lane of a partition's warps, allocated in
+ * units of 8 per lane (256 per warp); the driver reserves 1 KiB of shared memory per block (lds_reserved); a block of
+ * any size takes one block slot, and since compute capability 9.0 as many barriers as it names. Shared memory
  * is assumed to have its largest share of L1, which the driver chooses if a kernel needs it. Sources: CUDA C++
  * Programming Guide, "Technical Specifications per Compute Capability"; cuda_occupancy.h of CUDA 13.0, which these
  * rules were compared with (tests/data/occupancy_cuda.json).

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Outliers among devices that should be alike: finds the slower ones with robust statistics. Pure functions of
- * times.
+ * Outliers: finds the slower ones among devices that should be alike, with robust statistics. Pure functions of times.
  *
  * Everything is in x = ln(time), so that 5 % slower and 5 % faster weigh the same. A device is compared with the others
  * of its group: with their median, in units of their spread, the root mean square of their distances from the median
@@ -10,8 +9,8 @@
  * spread below the noise between the runs of single devices is raised to that noise.
  *
  * slow: x - median > limit, the largest of ln(1 + delta) and
- *     z * spread                    where the spread is that of healthy devices (at most twice `healthy`)
- *     t * spread * sqrt(1 + pi/2n)  else: Student's t at alpha / tests, with the degrees of freedom of the spread,
+ *     z * spread                    if the spread is that of healthy devices (at most twice `healthy`)
+ *     t * spread * sqrt(1 + pi/2n)  otherwise: Student's t at alpha / tests, with the degrees of freedom of the spread,
  *                                   and never below z * spread
  * If the devices fall into two modes (largest gap), each is judged within its mode: statistics cannot say which mode is
  * right. Devices that take over 1.5 times as long as all faster ones, which are at least a quarter of all, are slow

@@ -2,28 +2,27 @@
  *
  * Roofline model: pure functions of a machine and a case's work. It answers two questions:
  *
- * The roof is the line of the roofline picture that the case lies under: a memory level or an arithmetic unit. The
- * share of it is  achieved rate / roof's rate,  all bytes of `work` counted at the level: a point on the line is at 100
- * %.
- *     Bytes come from the nearest level that holds the footprint. At the start of a launch it holds what the cache mode
- *     says: hot: what the launch before left, except the L1 (L0) of a GPU, which each launch starts empty; cold and
- *     rotate: nothing, so that the first pass comes from the memory. A footprint that no cache holds comes from the
- *     memory in every pass, and what is stored beyond a capacity is written back: both count as bytes of that level.
- *     The case lies under the level that takes longest so, or under the unit that takes longer still. Where it is
- *     faster than that level's rate, caches kept some of its bytes, and it lies under the next nearer one.
+ * The roof is the line of the roofline plot that limits the case: a memory level or an arithmetic unit. The share of it
+ * is  achieved rate / roof's rate,  with all bytes of `work` counted at the level: a point on the line is at 100 %.
+ *     Bytes come from the nearest level that holds the footprint. Its contents at the start of a launch depend on the
+ *     cache mode: hot: what the previous launch left, except in the L1 (L0) of a GPU, which is empty at each launch;
+ *     cold and rotate: nothing, so the first pass comes from memory. A footprint that exceeds all caches comes from
+ *     memory in every pass, and stores beyond a capacity are written back: both count as bytes of that level. The roof
+ *     is the level that takes longest, or the unit if it takes longer still. If the case is faster than that level's
+ *     rate, caches have kept some of its bytes, and the roof is the next nearer level.
  *     Williams, Waterman, Patterson 2009; Ilic, Pratas, Sousa 2014 (a line per level over all bytes of the kernel).
  *
- * lower_bound_ns is a lower bound of the time of one launch, which no luck with caches can beat: the largest of
+ * lower_bound_ns is a lower bound of the time of one launch, whatever the caches hold: the largest of
  *     work.flops / peak of its unit, work.transcendentals / peak of the transcendental unit,
  *     and for each memory level  bytes that must cross it / its bandwidth.
  * The traffic is a lower bound too, so that the lower bound never exceeds what physics demands:
  *     hot caches:  beyond levels of capacity C at least max(0, footprint - C) bytes must come from further out, scaled
- *                  by how often the footprint is passed over (bytes / footprint, at least 1); every byte crosses the
+ *                  by the number of passes over the footprint (bytes / footprint, at least 1); every byte crosses the
  *                  nearest level. What `shared_by` workgroups read at the same time may come once for all.
  *                  C is the sum of all nearer capacities: exclusive and victim caches hold different bytes. In the
  *                  first pass it is without the L1 of a GPU, which is empty and keeps no stores. A footprint
  *                  larger than read + write is cut to that: one launch cannot touch more bytes than it moves;
- *     cold caches: the first pass over the footprint comes from the last level whole (and crosses every nearer one),
+ *     cold caches: the whole first pass over the footprint comes from the last level (and crosses every nearer one),
  *                  further passes as in hot caches. An algorithm's minimum is one pass, with all bytes from memory.
  *                  Written bytes count only beyond what the nearer caches could still hold when the launch ends.
  * There is never a step at the cache size. The lower bound of hot traffic is valid for LRU and any other policy: at

@@ -7,22 +7,22 @@
  * gives one value, its median time, and everything here works on x = ln(median_ns), where a ratio is a difference.
  *
  *   d   = median of all x_new - x_base                                      (Hodges and Lehmann 1963)
- *   v0  = what is known before: (nu_h sigma_case^2 + 4 sigma_class^2) / (nu_h + 4), nu_h = 12 min(n, 30) / 30,
+ *   v0  = prior variance: (nu_h sigma_case^2 + 4 sigma_class^2) / (nu_h + 4), nu_h = 12 min(n, 30) / 30,
  *         nu0 = nu_h + 4; without a learned sigma v0 = 1.3 sigma_class^2 and nu0 = 4 (1.3: cases of a class differ,
  *         lognormal 0.4)
  *   v   = (nu0 v0 + (Ra-1) s_a^2 + (Rb-1) s_b^2) / nu,  nu = nu0 + Ra + Rb - 2          (moderated as in Smyth 2004);
  *         from 3 trials on a side's s^2 is capped at max(its squared robust sd, 9 v0); v is never below floor^2
- *   se  = sqrt(v (1/Ra + 1/Rb)), times 1.05 from 3 trials a side on (what the median of differences loses to the mean)
+ *   se  = sqrt(v (1/Ra + 1/Rb)), times 1.05 from 3 trials a side on (the median is less efficient than the mean)
  *   CI  = d -+ t(1 - alpha/2, nu) se
  *
  *   SLOWER, FASTER   CI excludes 0, |d| > ln(1 + delta), both sides have 3 trials or more, and the fastest trials of
  *                    the two sides agree: their difference has the sign of d and at least a quarter of its size.
- *                    Interference only ever slows a trial down, so what the fastest trials do not show was not the
- *                    build
+ *                    Interference only ever slows a trial down, so a shift that the fastest trials do not show is not
+ *                    caused by the build
  *   SUSPECT          CI and size as above, with fewer than 3 trials on a side: one process with interference looks the
  *                    same; never confirmed
  *   SAME             CI within -+ ln(1 + same), 3 trials a side
- *   INCONCLUSIVE     everything else; `mde` says what could have been seen, `suggested_trials` what it would take
+ *   INCONCLUSIVE     everything else; `mde` is the detectable shift, `suggested_trials` the trials needed to decide
  *
  * Simulated, 200,000 comparisons each, sd 0.3 to 2 %: false alarms per 1000 at 5 trials a side at most 0.7 (normal, t4,
  * 3 % glitches) and 2.7 (two modes); at 3 trials 1.2 and 2.7. tests/unit/stats/test_shift_sim.c repeats it on a smaller

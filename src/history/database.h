@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The history's SQLite file: opening, schema and migrations, and statements with our errors.
+ * The history's SQLite file: opening, schema and migrations, and statements that report errors in our form.
  *
  * After the first failure in a transaction, further statements do nothing and return no rows or DATABASE_NONE, and
  * database_end rolls back. So callers need not check each statement.

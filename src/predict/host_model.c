@@ -9,7 +9,7 @@
 
 #define CLOCKS_ISSUE 0.125
 #define MISSES 24.0
-#define WINDOW 900 /* in walked instructions: two for each of a core's 450 */
+#define WINDOW 900 /* in walked instructions: two for each of a core's 450 micro-ops */
 #define WINDOW_ACCESSES 256.0
 
 /* The walk's clock counts steps of dependent arithmetic: GPU code does not determine the issue and memory costs of a
