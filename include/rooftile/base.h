@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every file knows: the everyday part of the C library, and where memory, errors and text come from.
+ * Included by every file: the common part of the C library, memory, errors and text.
  */
 #ifndef ROOFTILE_BASE_H
 #define ROOFTILE_BASE_H
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before a parameter that a function has only because others of its type need it. */
+/* Placed before a parameter that only the function's type requires. */
 #define UNUSED __attribute__((unused))
 
 #include "rooftile/arena.h"

@@ -10,7 +10,7 @@
 uint64_t clock_now_ns(void);
 void clock_sleep_ns(uint64_t duration_ns);
 
-/* UTC wall time as RFC 3339 with seconds ("2026-11-21T04:05:06Z"), into 32 bytes. */
+/* Writes the UTC wall time as RFC 3339 with seconds ("2026-11-21T04:05:06Z") into 32 bytes. */
 void clock_utc(char out[static 32]);
 
 #endif

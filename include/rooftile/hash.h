@@ -9,7 +9,7 @@
 
 #define HASH_TEXT 65 /* room for either hash in hex, terminated */
 
-/* Incremental cache key. Each hash_add_* also hashes a length, so that ("ab", "c") and ("a", "bc") differ. */
+/* An incremental cache key. Each hash_add_* also hashes a length, so that ("ab", "c") and ("a", "bc") differ. */
 struct hash;
 struct hash *hash_new(void);
 void hash_free(struct hash *hash);

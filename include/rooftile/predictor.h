@@ -6,9 +6,9 @@
  *     struct predictor *predictor = predictor_new(seed);
  *     predictor_case(&prediction, predictor, &plan_case->resolved, builds, cache, &machine, &err);
  *
- * `machine` is complete (machine_complete); the caller reports borrowed values. `builds` are those of the plan. If
- * it is NULL, or the code cannot be walked (a library, no compiler), the prediction is based on the work that the
- * manifest states, and its method says so; if a walk was expected, a note says why there is none.
+ * `machine` is complete (machine_complete); the caller reports borrowed values. `builds` are those of the plan. If it
+ * is NULL, or the code cannot be walked (a library, no compiler), the prediction is based on the work that the manifest
+ * states, and its method says so; if a walk was expected, a note says why there is none.
  */
 #ifndef ROOFTILE_PREDICTOR_H
 #define ROOFTILE_PREDICTOR_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Record: a table that maps a C struct to a JSON object. One table serves the writer and the reader, so that they
- * cannot disagree; what does not fit a table (samples, parameters, expressions) is a hook. Rows are read in order, so a
- * hook can use the members of the rows before it.
+ * Record: a table that maps a C struct to a JSON object. The writer and the reader use the same table, so they cannot
+ * disagree; data that does not fit a table (samples, parameters, expressions) uses a hook. Rows are read in order, so a
+ * hook can use the members of earlier rows.
  *
  *     #define RECORD_STRUCT struct point
  *     static const struct record_field point_fields[] = {
@@ -15,10 +15,10 @@
  * Unknown values: a number that is not finite or, without RECORD_ZERO, 0; an empty string; an enum's value 0 under
  * RECORD_FROM_ONE; a list without elements; an object for which record.known is false. They are written as null, or
  * skipped with RECORD_SPARSE. Whole numbers, booleans and lists are never null: without RECORD_SPARSE they are written
- * as 0, false and []. Absent members read as unknown, and so does null where the writer could write it.
+ * as 0, false and []. Absent members read as unknown, and so does null where the writer can produce it.
  *
- * In files that people write (record_parse) nothing is null, and an absent member leaves its field as it is: its
- * default is set before.
+ * In files written by people (record_parse), nothing is null, and an absent member leaves its field unchanged, so its
+ * default must be set before.
  */
 #ifndef ROOFTILE_RECORD_H
 #define ROOFTILE_RECORD_H
@@ -34,31 +34,31 @@ enum record_kind {
     RECORD_TIME,   /* double, in nanoseconds; read from a duration such as "0.5 s", never written */
     RECORD_CHARS,  /* char[size] */
     RECORD_ENUM,   /* an enum: one of `size` names */
-    RECORD_BITS,   /* uint32_t: an array with the names of its bits; names that are not known are passed over */
+    RECORD_BITS,   /* uint32_t: an array with the names of its bits; unknown names are skipped */
     RECORD_OBJECT, /* a struct inside this one, or (offset 0) a group of this one's members */
     RECORD_LIST,   /* array: a pointer to the elements; their number is a size_t */
-    RECORD_ROOM,   /* array: room inside the struct; the number of elements is a uint32_t */
-    RECORD_FIXED,  /* array: room inside the struct, always full */
-    /* object whose keys are free: as RECORD_LIST, and the elements begin with their key, a const char * */
+    RECORD_ROOM,   /* array: storage inside the struct; the number of elements is a uint32_t */
+    RECORD_FIXED,  /* array: storage inside the struct, always full */
+    /* object with free keys: as RECORD_LIST, and the elements begin with their key, a const char * */
     RECORD_MAP,
     RECORD_HOOK,    /* the caller's functions */
-    RECORD_COMMENT, /* may stand in a file; neither read nor written, or read by the caller */
+    RECORD_COMMENT, /* allowed in a file; neither read nor written here, possibly read by the caller */
 };
 
 enum record_rule {
     RECORD_PLAIN = 0,
-    RECORD_REQUIRED = 1,   /* an object without it is refused; never null */
-    RECORD_SPARSE = 2,     /* skipped when unknown; null is refused */
-    RECORD_NULLABLE = 4,   /* an object: null when unknown. An object without this or RECORD_SPARSE is always written */
-    RECORD_NAN = 8,        /* unknown reads as NaN (RECORD_U64: as UINT64_MAX, and it may have 64 bits), else as 0 */
+    RECORD_REQUIRED = 1,   /* an object without it is rejected; never null */
+    RECORD_SPARSE = 2,     /* skipped if unknown; null is rejected */
+    RECORD_NULLABLE = 4,   /* an object: null if unknown. An object without this or RECORD_SPARSE is always written */
+    RECORD_NAN = 8,        /* unknown reads as NaN (RECORD_U64: as UINT64_MAX, and 64 bits are allowed), else as 0 */
     RECORD_ZERO = 16,      /* 0 is a value */
     RECORD_SIGNED = 32,    /* may be negative */
-    RECORD_POSITIVE = 64,  /* 0 is refused */
+    RECORD_POSITIVE = 64,  /* 0 is rejected */
     RECORD_SHARE = 128,    /* from 0 to 1 */
-    RECORD_FROM_ONE = 256, /* an enum whose value 0 says that there is none */
+    RECORD_FROM_ONE = 256, /* an enum whose value 0 means none */
     RECORD_SOURCED = 512,  /* may also be read from { "value": number, "source": "..." } */
-    RECORD_FILLED = 1024,  /* a string or a list: an empty one is refused */
-    RECORD_ONCE = 2048,    /* a list of strings: none stands there twice */
+    RECORD_FILLED = 1024,  /* a string or a list: an empty one is rejected */
+    RECORD_ONCE = 2048,    /* a list of strings without duplicates */
     RECORD_UNKNOWN = 4096, /* null, or { "value": null, "source": "..." }, reads as absent; never written */
     RECORD_ROUNDED = 8192, /* an estimate: written with six digits */
 };
@@ -66,71 +66,71 @@ enum record_rule {
 struct record;
 struct record_field;
 
-/* What a reading carries along. */
+/* State passed along while reading. */
 struct record_in {
-    struct arena *arena; /* strings and lists live there */
-    void *context;       /* for functions of the caller's own */
+    struct arena *arena; /* owns strings and lists */
+    void *context;       /* for the caller's functions */
     void *object;        /* the struct whose member is being read */
     bool by_hand;        /* record_parse */
-    bool strict;         /* unknown keys are refused */
+    bool strict;         /* unknown keys are rejected */
 };
 
-/* Reads the value at `at` into `field`, which is what `row` says. ERR_CONFIG with its place. */
+/* Reads the value at `at` into `field`, as described by `row`. ERR_CONFIG with its position. */
 typedef enum status record_get_fn(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
                                   struct err *err);
 
 struct record_field {
-    const char *key; /* NULL: the only row of a record that is no object but one bare value */
+    const char *key; /* NULL: the only row of a record that is a bare value rather than an object */
     enum record_kind kind;
     unsigned rules;     /* enum record_rule */
     size_t offset;      /* of the member in its struct */
-    size_t size;        /* of the member in bytes; where there are names: how many */
+    size_t size;        /* of the member in bytes; with names: their number */
     size_t count;       /* offset of the number of elements */
     record_get_fn *get; /* RECORD_HOOK: not called for an absent member */
-    void (*put)(struct json_out *out, const char *key, const void *field); /* NULL: it is never written */
+    void (*put)(struct json_out *out, const char *key, const void *field); /* NULL: never written */
     union {
-        const char *reason;          /* numbers: written beside a null as KEY_reason; may be NULL */
+        const char *reason;          /* numbers: written next to a null as KEY_reason; may be NULL */
         const char *const *names;    /* RECORD_ENUM, RECORD_BITS, RECORD_BOOL; the last of equal names is read */
-        const struct record *record; /* RECORD_OBJECT: its members; lists and maps: what an element is */
-        const void *more;            /* what `get` wants to know besides */
+        const struct record *record; /* RECORD_OBJECT: its members; lists and maps: the elements */
+        const void *more;            /* further data for `get` */
     };
 };
 
 struct record {
     const struct record_field *fields;
-    size_t count, size;              /* of the table; of the struct in bytes */
-    bool (*known)(const void *base); /* NULL: an object is known when its first member is */
-    /* After all members of an object that is there were read; may complete the struct. NULL: nothing to check. */
+    size_t count, size;              /* number of rows; size of the struct in bytes */
+    bool (*known)(const void *base); /* NULL: an object is known if its first member is */
+    /* Called after all members of an object that is present were read; may complete the struct. NULL: no check. */
     enum status (*check)(void *base, const cJSON *json, struct err *err);
-    record_get_fn *get; /* of elements without a table */
-    const char *named;  /* for a map whose keys are identifiers: what these name, for the message */
+    record_get_fn *get; /* reads elements without a table */
+    const char *named;  /* for a map whose keys are identifiers: what they name, for messages */
 };
 
-/* bare values: const char *; the same, never empty; double, null is NaN; uint32_t */
+/* Bare values: const char *; the same, never empty; double, null is NaN; uint32_t. */
 extern const struct record record_string, record_word, record_number, record_u32;
 
 /* Writes the members into the object that is open in `out`. */
 void record_put(struct json_out *out, const struct record *record, const void *base);
 
-/* Reads into the zeroed struct at `base`; `json` NULL: all of it is unknown. Unknown keys are refused when `strict`,
- * else passed over. Strings and lists live in `arena`. ERR_CONFIG with the place of what is wrong; `base` is then half
+/* Reads into the zeroed struct at `base`; `json` NULL: everything is unknown. Unknown keys are rejected if `strict`,
+ * else skipped. Strings and lists live in `arena`. ERR_CONFIG with the position of the error; `base` is then partially
  * filled. */
 enum status record_get(void *base, const struct record *record, const cJSON *json, bool strict, struct arena *arena,
                        struct err *err);
 
-/* Reads a file that people write into the struct at `base`, whose members have their defaults; unknown keys are
- * refused, comments ("//...") passed over. `in` has the arena and the context. */
+/* Reads a file written by people into the struct at `base`, whose members have their defaults. Rejects unknown keys,
+ * and skips comments ("//..."). `in` has the arena and the context. */
 enum status record_parse(void *base, const struct record *record, const cJSON *json, struct record_in *in,
                          struct err *err);
 /* Reads one value of such a file as this row, into the struct at `base`. */
 enum status record_parse_row(void *base, const struct record_field *row, const cJSON *json, struct record_in *in,
                              struct err *err);
-/* Is it an object without other keys than the table's? */
+/* Checks that it is an object with no keys other than the table's. */
 enum status record_check_keys(const struct record *record, const cJSON *json, struct err *err);
 
 #define RECORD_TABLE(table) .fields = (table), .count = COUNT_OF(table), .size = sizeof(RECORD_STRUCT)
 
-/* Rows, of RECORD_STRUCT; rules, or'd, may follow each. clang-format would break the braces over many lines. */
+/* Rows for RECORD_STRUCT; each may end with or'ed rules. clang-format would split the braces over many lines. */
 /* clang-format off */
 #define FIELD_OF(what, name, member, ...) \
     .key = name, .kind = what, .rules = RECORD_PLAIN __VA_OPT__(| (__VA_ARGS__)), \
@@ -159,7 +159,7 @@ enum status record_check_keys(const struct record *record, const cJSON *json, st
 #define FIELD_FIXED(key, member, element, ...) {FIELD_OF(RECORD_FIXED, key, member, __VA_ARGS__), .record = &(element)}
 #define FIELD_HOOK(key, member, putter, getter, ...) \
     {FIELD_OF(RECORD_HOOK, key, member, __VA_ARGS__), .put = putter, .get = getter}
-/* A hook of files that are only read; FIELD_READ_AS: it is told more. FIELD_WHOLE: into the struct itself. */
+/* A hook for files that are only read. FIELD_READ_AS: with `more` data. FIELD_WHOLE: reads into the struct itself. */
 #define FIELD_READ(key, member, getter, ...) FIELD_HOOK(key, member, NULL, getter, __VA_ARGS__)
 #define FIELD_READ_AS(key, member, getter, told, ...) \
     {FIELD_OF(RECORD_HOOK, key, member, __VA_ARGS__), .get = getter, .more = (told)}

@@ -16,18 +16,18 @@ struct spawn_result {
     char *errors;   /* standard error; terminated */
 };
 
-/* NULL, or a variable that a signal sets: a change of it ends the programs that are waited for, as their time limit
- * does. */
+/* NULL, or a variable that a signal sets: when it changes, the programs being waited for are killed, as at their time
+ * limit. */
 extern const volatile int *spawn_stop;
 
-/* As `input`: standard input is ours. */
+/* As `input`: the child inherits our standard input. */
 #define SPAWN_OWN_INPUT spawn_own_input
 extern const char spawn_own_input[];
 
 /* Runs argv[0] (looked up on PATH) and waits. Output beyond `limit_bytes` per stream is dropped with a note at its end;
  * a program that writes 64 MiB more is killed. timeout_ms 0 waits forever; a timed-out child gets SIGKILL with its
- * process group. A program that cannot be started is ERR_IO, one that spawn_stop ended ERR_INTERRUPTED; a child that
- * fails is not an error here: look at exit_code. */
+ * process group. ERR_IO if the program cannot be started, ERR_INTERRUPTED if spawn_stop ended it; a child that fails is
+ * not an error here: check exit_code. */
 enum status spawn_run(struct spawn_result *result, const char *const *argv, const char *input, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 
@@ -35,12 +35,13 @@ enum status spawn_run(struct spawn_result *result, const char *const *argv, cons
 enum status spawn_all(struct spawn_result *results, const char *const *const *argvs, size_t count, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 
-/* Only starts argv[0] (looked up on PATH), for callers that watch several children themselves: standard input, output
- * and error are fds[0..2] (one descriptor may stand twice), no other descriptor of ours is inherited, the child leads
+/* Only starts argv[0] (looked up on PATH), for callers that watch several children themselves. Standard input, output
+ * and error are fds[0..2] (one descriptor may be used twice); no other descriptor of ours is inherited. The child leads
  * its own process group and has default signals. `environment` NULL: ours. Returns 0 or an errno. */
 int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3]);
 
-/* Full path of an executable on PATH (or itself when it has a slash and can be executed), NULL when there is none. */
+/* Returns the full path of an executable on PATH (or `program` itself if it has a slash and is executable); NULL if
+ * there is none. */
 char *spawn_which(struct arena *arena, const char *program);
 
 #endif

@@ -28,10 +28,10 @@
  * the file's order. `file` is relative to the suite. A case gets the shape's parameters, and its name as a tag and in
  * its label. Filters also match the name. A parameter that the case itself sets or sweeps cannot come from a shape.
  *
- * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends included
- * if reached; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. A value in
- * braces, here and in params, is an expression over the kernel's parameters and `let` and the device (manifest.h):
- * "{4 * device.last_cache / bytes(dtype)}". The cartesian product runs with the LAST parameter fastest, in file order.
+ * Sweep strings (also `--set n=16Ki..1Gi*2`): "a..b*f" geometric, "a..b+s" linear, "a..b" step 1, both ends included if
+ * reached; "a,b,c" a list; "[1,2,3]" one value that is a list of numbers; anything else one value. A value in braces,
+ * here and in params, is an expression over the kernel's parameters and `let` and the device (manifest.h): "{4 *
+ * device.last_cache / bytes(dtype)}". The cartesian product runs with the LAST parameter fastest, in file order.
  */
 #ifndef ROOFTILE_SUITE_H
 #define ROOFTILE_SUITE_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * WIDER before a function: it is compiled for wide vectors as well, and the loader picks the one that this processor
- * has. The results are the same, bit for bit.
+ * WIDER before a function compiles it for wide vectors as well; the loader picks the version for this processor. The
+ * results are equal, bit for bit.
  */
 #ifndef ROOFTILE_VECTOR_H
 #define ROOFTILE_VECTOR_H
 
 #include <features.h>
 
-/* The loader picks before a sanitizer is ready. */
+/* The loader picks a version before a sanitizer is ready. */
 #if defined(__SANITIZE_ADDRESS__)
 #define WIDER
 #elif defined(__has_feature)
