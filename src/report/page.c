@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page_data.h"
 #include "picture.h"
 #include "report_internal.h"
 
@@ -277,7 +278,9 @@ static const char *data_of(const struct report_page *page, struct arena *arena)
         report_comparison(&json, "json", page->comparison, &(struct report_options){0});
     }
     text_add(&json, "}\n");
-    return text_take(&json, arena);
+    SCOPED(text_release) struct text rounded = {0};
+    text_add_rounded(&rounded, json.data);
+    return text_take(&rounded, arena);
 }
 
 static void page_document(struct document *document, const struct report_page *page)

@@ -20,6 +20,27 @@ static void add_base64(struct text *out, const unsigned char *data, size_t lengt
     }
 }
 
+void text_add_rounded(struct text *out, const char *json)
+{
+    while (*json) {
+        size_t length = strcspn(json, "\"-0123456789");
+        text_addn(out, json, length);
+        json += length;
+        if (*json == '"') {
+            for (length = 1; json[length] && json[length] != '"'; length++)
+                length += json[length] == '\\';
+            length += json[length] == '"';
+        } else {
+            length = strspn(json, "+-.0123456789eE");
+        }
+        if (*json != '"' && memchr(json, '.', length))
+            text_addf(out, "%.9g", strtod(json, NULL));
+        else
+            text_addn(out, json, length);
+        json += length;
+    }
+}
+
 /* ---- compressed ---- */
 
 enum { GZIP = 16 + MAX_WBITS, MEMORY = MAX_MEM_LEVEL };

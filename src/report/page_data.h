@@ -7,6 +7,8 @@
 
 #include "rooftile/text.h"
 
+/* Adds a JSON text with its fractions rounded to nine digits. */
+void text_add_rounded(struct text *out, const char *json);
 /* Adds the data, compressed by gzip, in base 64. */
 void text_add_packed(struct text *out, const char *data, size_t length);
 /* Adds a source for a Content-Security-Policy: 'sha256-...' of an inline script. */

@@ -11,6 +11,7 @@
 #include "page_files.h"
 #include "picture.h"
 #include "report_internal.h"
+#include "rooftile/hash.h"
 
 struct page {
     struct text *out;
@@ -100,6 +101,13 @@ static void put_name(struct text *out, enum tone tone, const char *words)
         text_addf(out, *p == '_' && longest > LONG_WORDS ? "%c<wbr>" : "%c", *p);
 }
 
+/* The anchor of a case: its kernel and a hash, as an id names every parameter and each row has one. */
+static const char *case_anchor(const struct row_keys *keys, struct arena *arena)
+{
+    return arena_printf(arena, "case=%s/%010llx", keys->kernel,
+                        (unsigned long long)hash_u64(keys->id, strlen(keys->id)) >> 24);
+}
+
 static void put_words(struct text *out, const struct html_place *at, struct arena *arena)
 {
     const struct table_row *row = table_at(at->t, at->row);
@@ -107,8 +115,8 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
     const char *words = flat_words(at->t, at->row, at->column, at->second, at->last, arena);
     const struct row_keys *keys = at->column ? NULL : row->keys;
     /* Rows of cases link to the table of all cases, rows of a site to their pages. */
-    const char *link = keys && keys->page                               ? keys->page
-                       : keys && keys->id && !at->t->named              ? arena_printf(arena, "#case=%s", keys->id)
+    const char *link = keys && keys->page                  ? keys->page
+                       : keys && keys->id && !at->t->named ? arena_printf(arena, "#%s", case_anchor(keys, arena))
                        : at->t->columns[at->column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words)
                                                                         : NULL;
     if (link) {
@@ -224,16 +232,13 @@ static void put_text(struct text *out, const struct section *section)
     text_add(out, section->verbatim ? "</pre>\n" : "");
 }
 
-/* Omits what the script can infer: the kernel if the id begins with it, and "ok" for a case without a verdict. */
+/* Omits what the script can infer: the kernel, with which the anchor begins, and "ok" for a case without a verdict. */
 static void put_keys(struct text *out, const struct table *t, const struct row_keys *keys)
 {
     if (!t->named || !keys)
         return;
     SCOPED(arena_release) struct arena arena = {0};
-    html_attribute(out, "id", arena_printf(&arena, "case=%s", keys->id));
-    const size_t length = strlen(keys->kernel);
-    if (strncmp(keys->id, keys->kernel, length) != 0 || keys->id[length] != '/')
-        html_attribute(out, "data-k", keys->kernel);
+    html_attribute(out, "id", case_anchor(keys, &arena));
     if (strcmp(keys->verdict, case_status_names[CASE_OK]) != 0)
         html_attribute(out, "data-v", keys->verdict);
     text_add(out, keys->tag_count ? " data-t=\"" : "");

@@ -159,10 +159,10 @@ const MOST = 100; /* rows a browser lays out quickly */
 const rest = el("style", `table.cases tbody tr:nth-child(n+${MOST + 1}){display:none}`); /* until the tables' own filters hide them */
 document.head.append(rest);
 const words_of = cell => cell.title || cell.textContent; /* a long name is whole in its title */
-function text_of(row) { return row.search ??= (row.id + " " + row.textContent + " " + row.cells[0].title).toLowerCase(); }
+function text_of(row) { return row.search ??= (row.textContent + " " + row.cells[0].title).toLowerCase(); }
 function case_table(table) {
   const body = table.tBodies[0], rows = [...body.rows], filters = el("div", "", { class: "filters", role: "search" });
-  const kernel_of = row => row.dataset.k ?? row.id.slice(5).split("/")[0], verdict_of = row => row.dataset.v ?? "ok"; /* as render_html.c leaves them away */
+  const kernel_of = row => row.id.slice(5).split("/")[0], verdict_of = row => row.dataset.v ?? "ok"; /* as render_html.c leaves them away */
   const state = { words: "", kernel: "", tag: "", verdict: "", all: false };
   const said = el("output", "", { class: "dim", "aria-live": "polite" });
   const more = el("button", "Show all", { type: "button", onclick: () => { state.all = true; apply(); } });
