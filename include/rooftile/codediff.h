@@ -102,7 +102,7 @@ struct codediff {
     size_t count;
     const char **only[2]; /* kernels that only this side has */
     size_t only_count[2];
-    const char **problems; /* what could not be built or read */
+    const char **problems; /* sources that could not be built or read */
     size_t problem_count;
     const char *pins; /* the file of accepted figures; NULL: none */
     size_t accepted;  /* kernels that would be hurt if their figures were not accepted */

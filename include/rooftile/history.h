@@ -117,7 +117,7 @@ struct history_gate {
     const char *run_id;
     size_t runs; /* runs used, including this one */
     bool environment_changed;
-    const char *environment; /* what changed, "" */
+    const char *environment; /* the changes, "" */
     /* if it changed: median over the cases of this run's value / the previous run's - 1; otherwise NaN */
     double environment_shift;
     const struct history_series *series; /* findings first, worst first; then by name */

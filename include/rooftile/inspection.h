@@ -15,7 +15,7 @@ struct inspect_launch {
     const char *symbol;
     uint32_t block;               /* threads */
     uint32_t lds_bytes;           /* dynamic */
-    const char *const *arg_names; /* what the manifest passes: a buffer's name, or an expression */
+    const char *const *arg_names; /* passed by the manifest: a buffer's name, or an expression */
     size_t arg_count;
 };
 

@@ -50,7 +50,7 @@ struct ceiling {
     char vendor_source[160];
     char measured_by[256]; /* kernel and parameters: "stream_triad/dtype=f64" */
     double ci_rel;         /* half-width of the measured median's 95 % interval, relative */
-    double effective;      /* what streams usually reach on similar cards; for predictions only */
+    double effective;      /* usual rate of streams on similar cards; for predictions only */
     char effective_source[160];
     double least; /* least share of the vendor's value on a healthy card; 0: unknown */
     bool raised;  /* `measured` was exceeded and raised in this run (FLAG_CEILING_RAISED) */

@@ -12,7 +12,7 @@
 #define MATRIX_FACTS(FACT)                                                                                             \
     FACT(matrix_lanes)   /* lanes of the waves that have them: 32 or 64 */                                             \
     FACT(matrix_size)    /* of the largest: 16 x 16 or 32 x 32 */                                                      \
-    FACT(matrix_layout)  /* which lane holds what: 2 MFMA, 3 mma.sync, 11, 12, 1250 WMMA of these targets */           \
+    FACT(matrix_layout)  /* assignment of elements to lanes: 2 MFMA, 3 mma.sync, 11, 12, 1250 WMMA of these targets */ \
     FACT(matrix_holders) /* lanes that share one A: on gfx11 both halves of a wave hold all of it */                   \
     FACT(matrix_rows)    /* rows of A that a lane has elements of */                                                   \
     FACT(matrix_k_f64)                                                                                                 \

@@ -316,7 +316,7 @@ static const struct rule {
     {"unknown", unknown, LAST, "no known cause: ", NULL, ALL},
 };
 
-/* True if the second of a pair is worse. If the verdict does not tell, that is the slower or longer one. */
+/* True if the second of a pair is worse. If the verdict does not decide, that is the slower or longer one. */
 static bool is_worse_after(const struct code_pair *pair)
 {
     static const enum code_metric metrics[] = {CODE_VGPR_SPILLS, CODE_SGPR_SPILLS,  CODE_SCRATCH,

@@ -283,7 +283,7 @@ bool target_of_flags(const char **target, const char **features, uint32_t flags,
     return true;
 }
 
-/* ---- what a device loads ---- */
+/* ---- choosing the object for a device ---- */
 
 /* Code for a generic target runs on these processors. */
 static const struct {

@@ -115,7 +115,7 @@ static void read_own_info(struct codeobj_kernel *kernel, struct bytes info, stru
         const struct bytes value = attribute.value;
         const size_t number = value.size < 12 ? count : load_u16(value.data + 4);
         if (attribute.name == INFO_ARGUMENT && number < count) {
-            /* Offset, and the size in the upper bits; nothing tells whether it is a pointer. */
+            /* Offset, and the size in the upper bits; pointers are not marked. */
             args[number] = codeobj_bare_arg(load_u16(value.data + 6), load_u32(value.data + 8) >> 18);
             kernel->arg_count = kernel->arg_count > number + 1 ? kernel->arg_count : number + 1;
         } else if (attribute.name == INFO_ARGUMENTS_BYTES)

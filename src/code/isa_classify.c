@@ -76,7 +76,7 @@ static const struct row works[] = {
     {.ops = 4, .names = "dot2 dot2c dot2acc"},
     {.ops = 8, .names = "dot4 dot4c"},
     {.ops = 16, .names = "dot8 dot8c"},
-    /* integers alone */
+    /* integers only */
     {.ops = 1,
      .names = "addc subb subbrev and or xor xnor not lshl lshlrev lshr lshrrev ashr ashrrev bfe bfi bfm bfrev "
               "alignbit alignbyte perm ffbh ffbl clz ctz cls"},

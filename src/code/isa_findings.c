@@ -11,8 +11,8 @@
 #define TRANSCENDENTAL_COST 4.0
 
 /* Converts clocks of a matrix instruction to units of a plain vector instruction, which takes four clocks on CDNA. RDNA
- * takes one clock, so there this underestimates matrix instructions, and conversions beside them are reported too early
- * rather than too late. */
+ * takes one clock, so there this underestimates matrix instructions, and conversions in their loops are reported too
+ * early rather than too late. */
 #define CLOCKS_PER_COST 4.0
 
 #define MANY_CONVERSIONS 4u
@@ -63,7 +63,7 @@ struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruc
 
 /* ---- kernels ---- */
 
-/* Spills and arrays need different advice. NVIDIA files may not tell which of them is present. */
+/* Spills and arrays need different advice. NVIDIA files may not show which of them is present. */
 static const char *scratch_advice(const struct isa_scope *scope)
 {
     static const char spilled[] = "fewer live registers (smaller tiles, less unrolling), or smaller __launch_bounds__, "

@@ -23,8 +23,8 @@ static bool is_work(enum isa_kind kind)
     }
 }
 
-/* Ranks loops by the first figure in which they differ. Loops for the edges of a problem do the same work as the loop
- * for its bulk, with more instructions. */
+/* The work of a loop's own instructions. Of two loops, the one with more of the first figure in which they differ is
+ * hotter. Loops for the edges of a problem do the same work as the loop for its bulk, with more instructions. */
 struct heat {
     double matrix_clocks, flops, bytes, work; /* per iteration, times ten for each enclosing loop; or as executed */
     double instructions;                      /* of an iteration with its inner loops; fewer are hotter */

@@ -59,9 +59,9 @@ bool isa_is_opcode(const struct isa_instruction *in, const char *names);
 /* Returns the bytes of an access or of an atomic's operand by a word of the name; 0: unknown. */
 unsigned isa_bytes_named(const char *name);
 
-/* Sets kind, space, bytes, work and access from the mnemonic alone. */
+/* Sets kind, space, bytes, work and access, which depend only on the mnemonic. */
 void isa_classify(struct isa_instruction *in, const char *target, struct arena *arena);
-/* Corrects what also depends on operands and guard; after isa_classify. */
+/* Corrects values that also depend on operands and guard; after isa_classify. */
 void isa_correct(struct isa_instruction *in, const char *target);
 
 /* ---- isa_operands.c, isa_access.c: AMD's ---- */

@@ -26,7 +26,7 @@ static const struct {
     {"gfx90[8a]", "v_mfma_f32_*bf16_1k", 256},
     {"gfx90[8a]", "v_mfma_f32_*bf16", 128},
     {"gfx90[8a]", "v_mfma_i32_*", 256},
-    /* what gfx950 added */
+    /* additions of gfx950 */
     {"gfx950", "v_mfma_f32_16x16x32_*f16", 1024},
     {"gfx950", "v_mfma_f32_32x32x16_*f16", 1024},
     {"gfx950", "v_mfma_i32_16x16x64_i8", 2048},

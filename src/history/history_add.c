@@ -9,7 +9,7 @@
 
 enum { DAY_S = 86400, MINUTE_S = 60, HOUR_S = 3600 };
 
-/* ---- what a run is ---- */
+/* ---- identity of a run ---- */
 
 /* A GPU has its own identity; a CPU has that of its host. */
 const char *history_device_key(const struct result *result, struct arena *arena)

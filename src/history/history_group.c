@@ -117,7 +117,7 @@ static double newest_of(const struct group *group, const struct history_series *
     return value;
 }
 
-/* ---- what moved: did the others? ---- */
+/* ---- series that moved: did the others move as well? ---- */
 
 /* Returns the time since which the other devices' runs count as after the change. They may start before this device's
  * run, so it is half way to this device's previous run. */
@@ -152,7 +152,7 @@ static void find_shared(struct history_series *s, const struct group *group)
         s->cause = "group";
 }
 
-/* ---- what is steady: is it slower than the others? ---- */
+/* ---- steady series: slower than the others? ---- */
 
 static void find_slow(struct history_series *s, const struct group *group)
 {

@@ -62,7 +62,7 @@ double history_open_level(const struct history_series *row, const struct history
 /* Implements history_prune; returns the number of dropped runs. */
 size_t history_drop_runs(struct history *history, const char *channel, unsigned keep);
 
-/* ---- what a run is ---- */
+/* ---- identity of a run ---- */
 
 /* Returns the key that identifies a device. */
 const char *history_device_key(const struct result *result, struct arena *arena);

@@ -186,7 +186,7 @@ static void load_points(struct history_window *window, size_t run, struct histor
     }
 }
 
-/* ---- what was measured ---- */
+/* ---- measurements ---- */
 
 unsigned history_changes(const struct history_point *a, const struct history_point *b)
 {

@@ -100,7 +100,7 @@ const struct machine_unit *lower_bound_unit(double *time_ns, const struct machin
 
 /* ---- the roof ---- */
 
-/* A ceiling measured beside another load has an interval that would excuse anything: a case at 188 % passed that
+/* A ceiling measured while another load ran has an interval that would excuse anything: a case at 188 % passed that
  * way. */
 #define WIDEST_INTERVAL 0.025
 

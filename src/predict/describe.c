@@ -299,8 +299,8 @@ double described_least_ns(const struct described *what, const struct machine *ma
                     family_value(family->flops, slots), family_value(family->bytes, slots));
 }
 
-/* Uses the roofline's terms whatever the prediction's largest term is: memory or the unit, by the vendor's peaks;
- * launch if its share of the time is large. */
+/* Sets the roofline's bound, whichever term of the prediction is largest: memory or the unit, by the vendor's peaks;
+ * launch if an empty launch takes more than this share of the time. */
 #define LAUNCH_SHARE 0.4
 
 bool describe_predict(struct prediction *prediction, const struct described *what, const struct machine *machine,

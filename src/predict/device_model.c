@@ -255,7 +255,7 @@ void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *mode
 struct prediction_spread device_spread(const struct walk_result *walk)
 {
     struct prediction_spread spread = {SPREAD_LOW, SPREAD_HIGH};
-    /* An undecided branch may double or halve the work behind it. */
+    /* An undecided branch may double or halve the work that it controls. */
     const double wider = walk->over_budget ? 4 : walk->unknown_count ? 1.5 : 1;
     spread.low /= wider;
     spread.high *= wider;

@@ -236,7 +236,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
         const uint64_t line = touched.lines[k];
         struct walk_traffic *traffic = traffic_at(wave, line << walker->line_shift);
         const double latency = stores ? clocks->l2 : load_line(wave, line, traffic);
-        /* L1 does not keep stored lines; a line evicted from L2 since its last store is written back once more */
+        /* L1 does not keep stored lines; a line evicted from L2 since its last store is written back again */
         if (stores) {
             traffic->stores++;
             lines_step(traffic, lines_way(wave, line, traffic), walker->line_shift);
@@ -247,7 +247,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
         missed += !stores && latency > clocks->l1;
         worst = worst < latency ? latency : worst;
     }
-    if (lost) { /* each unknown address is a line of its own, in memory */
+    if (lost) { /* each lane with an unknown address accesses a separate line in memory */
         struct walk_traffic *traffic = &wave->traffic[walker->launch->buffer_count];
         *(stores ? &traffic->stores : &traffic->loads) += lost;
         *(stores ? &traffic->stored : &traffic->memory) += lost;

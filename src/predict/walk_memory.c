@@ -106,7 +106,7 @@ static void place(struct page **slots, size_t slot_count, struct page *page)
     slots[at] = page;
 }
 
-/* Drops what a workgroup stored before the next workgroup is walked. */
+/* Drops the stores of a workgroup before the next one is walked. */
 void memory_forget_written(struct memory *memory)
 {
     size_t kept = 0;

@@ -33,7 +33,7 @@ static uint64_t field(uint64_t value, uint64_t what, unsigned bits, bool is_sign
     return value;
 }
 
-/* ---- what they compute ---- */
+/* ---- results ---- */
 
 #define I(x) ((int32_t)(uint32_t)(x))
 #define SCALAR(name, expression)                                                                                       \

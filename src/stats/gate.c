@@ -23,7 +23,7 @@
 
 #define CORRELATED 0.3
 #define CORRELATED_VALUES 10
-#define MOST_CORRELATED 0.7 /* a short baseline determines no more; the factor stays below 2.4 */
+#define MOST_CORRELATED 0.7 /* a short baseline cannot resolve more; the factor stays below 2.4 */
 
 /* A real change shows at least this part of the shift: in its runs, and in the fastest trial of a repeated
  * measurement. */

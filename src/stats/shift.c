@@ -6,8 +6,8 @@
 /* An sd is at least 0.1 %: two runs agree to the last digit only by chance. */
 #define LEAST_SD 0.001
 
-/* With this many trials on a side, a glitch can be told from its spread: with the cap a +5 % shift among 3 % glitches
- * is found by 3 trials in 99 of 100 instead of 86, without more false alarms (simulated). */
+/* With this many trials on a side, the spread identifies a glitch: with the cap a +5 % shift among 3 % glitches is
+ * found by 3 trials in 99 of 100 instead of 86, without more false alarms (simulated). */
 #define ROBUST_TRIALS 3
 
 /* The fastest trials must show at least this part of the shift. Without this, 3 trials a side with 3 % glitches give 3
@@ -254,7 +254,7 @@ static void side_of_group(struct side *side, const struct members *members, bool
     sort_values(side->x, side->count);
 }
 
-/* Uses no prior: the noise of its cases does not tell how trials differ machine-wide. */
+/* Uses no prior: the noise of single cases does not measure how trials differ machine-wide. */
 static void judge_group(struct shift_group *group, const struct members *members, const struct shift_options *options,
                         struct arena *arena)
 {
