@@ -20,7 +20,7 @@ struct arena {
 /* A zeroed struct arena is ready for use. */
 void arena_release(struct arena *arena); /* frees everything; the arena is then empty and usable again */
 
-/* As arena_release, but keeps a block: for an arena that is repeatedly filled and emptied. */
+/* Like arena_release, but keeps a block: for an arena that is repeatedly filled and emptied. */
 void arena_reset(struct arena *arena);
 
 /* Returns `size` zeroed bytes, aligned to 16. */

@@ -58,7 +58,7 @@ char *catalog_import_dir(struct arena *arena);
 bool catalog_knows(const struct catalog *catalog, const char *name);
 /* Returns NULL if there is none. */
 const struct manifest *catalog_find(const struct catalog *catalog, const char *name);
-/* As catalog_find, but fails with ERR_USAGE and a did-you-mean. For an invalid manifest, the message is its problem
+/* Like catalog_find, but fails with ERR_USAGE and a did-you-mean. For an invalid manifest, the message is its problem
  * (ERR_CONFIG). */
 enum status catalog_get(const struct manifest **manifest, const struct catalog *catalog, const char *name,
                         struct err *err);

@@ -24,7 +24,7 @@ bool cpu_target_is_level(const char *name);
  * Levels and features beyond the level `most` are ignored; "": none are. */
 void cpu_target_resolve(struct text *target, const char *flags, const char *most);
 
-/* As cpu_target_resolve, for the processor that runs this program. */
+/* Like cpu_target_resolve, for the processor that runs this program. */
 void cpu_target_detect(struct text *target, const char *most);
 
 /* Tells whether the target has this -m feature, itself or through its level: cpu_target_has(t, "avx512f"). */

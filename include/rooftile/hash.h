@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hashes: XXH3 (128 bits, xxHash) for cache keys, SHA-256 (libmd) for what results record about files.
+ * Hashes: XXH3 (128 bits, xxHash) for cache keys, SHA-256 (libmd) for the hashes of files in results.
  */
 #ifndef ROOFTILE_HASH_H
 #define ROOFTILE_HASH_H

@@ -29,7 +29,7 @@
  * FILE_LIMIT_BYTES, depth over JSON_MAX_DEPTH, and more than JSON_MAX_VALUES values. ERR_CONFIG. */
 enum status json_read(const cJSON **root, const char *path, struct arena *arena, struct err *err);
 
-/* As json_read, from memory; `name` is the file name in messages. */
+/* Like json_read, from memory; `name` is the file name in messages. */
 enum status json_parse(const cJSON **root, const char *name, const char *text, size_t length, struct arena *arena,
                        struct err *err);
 
@@ -42,7 +42,7 @@ struct json_long; /* the open document */
  * array, everything is built as usual. */
 enum status json_long_open(struct json_long **out, const cJSON **root, const char *path, size_t limit_bytes,
                            const char *list, struct err *err);
-/* As json_long_open, from memory. */
+/* Like json_long_open, from memory. */
 enum status json_long_parse(struct json_long **out, const cJSON **root, const char *name, const char *text,
                             size_t length, const char *list, struct err *err);
 void json_long_free(struct json_long *document); /* also frees the root; NULL does nothing */
@@ -52,7 +52,7 @@ enum status json_long_next(const cJSON **element, struct json_long *document, st
 
 /* Sets "file:line:column: /pointer: <message>"; always returns ERR_CONFIG. */
 enum status json_fail(const cJSON *at, struct err *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* As json_fail, at the position of the value's key. */
+/* Like json_fail, at the position of the value's key. */
 enum status json_fail_key(const cJSON *at, struct err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -110,7 +110,7 @@ enum status json_choose(size_t *out, const cJSON *at, const char *what, const ch
 /* Fails with "<problem> 'word'; did you mean ...?", or with all candidates if there are few. */
 enum status json_fail_unknown(const cJSON *at, struct err *err, const char *problem, const char *word,
                               const char *const *candidates, size_t count);
-/* As json_fail_unknown, for the value's key and at its position. */
+/* Like json_fail_unknown, for the value's key and at its position. */
 enum status json_fail_unknown_key(const cJSON *at, struct err *err, const char *problem, const char *const *candidates,
                                   size_t count);
 

@@ -488,7 +488,7 @@ bool manifest_param_is_compiled(const struct manifest *manifest, size_t param);
  * with file:line:column and pointer. */
 enum status manifest_parse(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
                            struct err *err);
-/* As manifest_parse, and checks that the files it names exist. */
+/* Like manifest_parse, and checks that the files it names exist. */
 enum status manifest_read(const struct manifest **manifest, const char *path, const cJSON *root, struct arena *arena,
                           struct err *err);
 

@@ -20,7 +20,7 @@ struct spawn_result {
  * limit. */
 extern const volatile int *spawn_stop;
 
-/* As `input`: the child inherits our standard input. */
+/* Like `input`: the child inherits our standard input. */
 #define SPAWN_OWN_INPUT spawn_own_input
 extern const char spawn_own_input[];
 

@@ -179,7 +179,7 @@ struct suite {
 /* Reads a suite file; the file's measure options override those of `base`. */
 enum status suite_read(const struct suite **suite, const char *path, const struct measure_options *base,
                        struct arena *arena, struct err *err);
-/* As suite_read, from memory; `path` names the file in messages and is the base of relative folders. */
+/* Like suite_read, from memory; `path` names the file in messages and is the base of relative folders. */
 enum status suite_parse(const struct suite **suite, const char *path, const char *data, size_t length,
                         const struct measure_options *base, struct arena *arena, struct err *err);
 /* Makes a suite of single kernels named on the command line; parameters come from `--set` when it is planned. */

@@ -109,7 +109,7 @@ bool text_matches(const char *string, const char *glob);
 /* Applies filters in the syntax of --filter: a case is selected if a glob matches either text, unless a glob with a
  * leading '!' matches it. With only exclusions, or without filters, everything else is selected. */
 bool text_filtered(const char *const *filters, size_t count, const char *id, const char *name);
-/* As text_filtered, for any number of texts; some may be NULL. */
+/* Like text_filtered, for any number of texts; some may be NULL. */
 bool text_filtered_any(const char *const *filters, size_t count, const char *const *texts, size_t text_count);
 
 /* Returns the candidate for a did-you-mean (err_nearest writes it): the shortest that begins with `word`, else the one

@@ -35,7 +35,7 @@ static inline const struct json_node *json_node_of(const cJSON *value)
 /* Appends `child` as the last child; the caller sets its index and the parent's count. */
 void json_link(cJSON *parent, cJSON *child);
 
-/* As json_fail, for any byte of the value. */
+/* Like json_fail, for any byte of the value. */
 void json_fail_at(const struct json_node *at, size_t offset, struct err *err, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
 

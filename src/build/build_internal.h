@@ -35,7 +35,7 @@ enum status compiler_ask(struct spawn_result *ran, const char *kind, const char 
                          struct arena *arena, struct err *err);
 /* Describes how a failed compiler ended if it printed no message; NULL if it did. */
 const char *compiler_silence(const struct spawn_result *ran, struct arena *arena);
-/* As build_find_compiler(), with the build's own choice. */
+/* Like build_find_compiler(), with the build's own choice. */
 enum status compiler_find(struct compiler *compiler, const char *own, const struct build_target *target,
                           unsigned min_llvm, struct arena *arena, struct err *err);
 

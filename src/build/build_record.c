@@ -11,7 +11,7 @@
  *     input <hash> /usr/lib/llvm-19/lib/clang/19/include/stddef.h
  *     absent source/portable.h
  *     end
- * Locks do not cover readers and nothing is flushed to the disk, so a record without its last line does not count. */
+ * Locks do not cover readers and nothing is flushed to the disk, so a record without its last line is invalid. */
 #define RECORD_HEAD "rooftile build record 2"
 #define RECORD_LIMIT_BYTES (1024u * 1024u)
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared libraries that are opened if they are installed; none is linked. Some have functions that stand in for our
- * kernels (device_ops.load_library), with which our kernels are compared. These functions, with the types of inputs and
- * outputs in their names:
+ * Shared libraries that are opened if they are installed; none is linked. Some have functions that replace our kernels
+ * (device_ops.load_library), for comparison. These functions, whose names contain the types of inputs and outputs:
  *
- *   gemm_{in}_{out}   D = alpha * A * B + beta * C, batch by batch; all matrices lie row by row. Arguments: d, a, b, c;
- *                     u32 m, n, k, lda, ldb, ldd (from row to row, in elements; C lies as D); u64 from one batch to the
- *                     next of a, b, d; f64 alpha, beta; u32 ta, tb (1: A is k x m, B is n x k), batch
+ *   gemm_{in}_{out}   D = alpha * A * B + beta * C, batch by batch; all matrices are row-major. Arguments: d, a, b, c;
+ *                     u32 m, n, k, lda, ldb, ldd (row strides in elements; C is laid out as D); u64 batch strides of
+ *                     a, b, d; f64 alpha, beta; u32 ta, tb (1: A is k x m, B is n x k), batch
  *
  *   {all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send_recv}_{type}
- *                     what devices 0 to `devices` - 1 do together, as MPI and nccl.h define it; send_recv passes on to
+ *                     collectives of devices 0 to `devices` - 1, as defined by MPI and nccl.h; send_recv passes data to
  *                     the next device in a ring. Arguments: out, in: the addresses of each device's part; u64 count,
- *                     the elements of one device's share (all that is reduced or broadcast; when gathering, scattering
- *                     or exchanging, one of as many parts as there are devices); u32 devices, root, reduction (enum
- *                     library_reduction), in_place (1: `out` holds the input where nccl.h wants it; `in` is ignored)
+ *                     the elements of one device's share (all data that is reduced or broadcast; when gathering,
+ *                     scattering or exchanging, one of as many parts as there are devices); u32 devices, root,
+ *                     reduction (enum library_reduction), in_place (1: `out` holds the input where nccl.h
+ *                     requires it; `in` is ignored)
  *
- * cpu_library.c has OpenBLAS for the CPU device, gpu_blas.c and gpu_collectives.c those of the GPUs' vendors.
+ * cpu_library.c implements OpenBLAS for the CPU device, gpu_blas.c and gpu_collectives.c the GPU vendors' libraries.
  */
 #ifndef ROOFTILE_DEVICE_LIBRARY_H
 #define ROOFTILE_DEVICE_LIBRARY_H
@@ -81,7 +81,7 @@ struct library_gemm {
 };
 enum { LIBRARY_GEMM_ARGS = 18 };
 
-/* As library_open, for a library with functions for kernels; also hashes its file. ERR_UNSUPPORTED reports that the
+/* Like library_open, for a library with functions for kernels; also hashes its file. ERR_UNSUPPORTED reports that the
  * device has none, and why. */
 enum status library_open_named(struct library_file *file, void *functions, const struct library_place *place,
                                struct err *err);

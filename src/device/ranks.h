@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * How the processes of a job (struct device_ranks) share one id, through files in a folder that all of them see, each
- * written by rename:
+ * The processes of a job (struct device_ranks) share one id through files in a common folder, each written by rename:
  *
  *   .ranks.call   of rank 0: its nonce, the number of ranks, the job's id
  *   .ranks.N      of rank N: rank 0's nonce, and its own
  *   .ranks.id     of rank 0: its nonce, the id, the nonces of all others in their order
  *
- * Nonces are drawn anew each time. Rank 0 accepts only answers to its own nonce, the others only an id with their own
- * nonce. So files of an earlier run are never taken for this one's, whatever clocks and job names say.
+ * Each run draws new nonces. Rank 0 accepts only answers to its own nonce, the others only an id with their own nonce.
+ * Files of an earlier run are therefore never mistaken for this one's, whatever the clocks and job names.
  */
 #ifndef ROOFTILE_DEVICE_RANKS_H
 #define ROOFTILE_DEVICE_RANKS_H

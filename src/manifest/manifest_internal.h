@@ -36,7 +36,7 @@ enum status check_param_name(const cJSON *member, const char *name, struct err *
 /* Compiles a text that is part of a value. ERR_CONFIG without a position, which the caller adds. */
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
                           enum expr_scope scope, struct err *err);
-/* As names_compile, for a default that uses only device facts. */
+/* Like names_compile, for a default that uses only device facts. */
 enum status default_compile(const struct expr **expr, const char *source, struct arena *arena, struct err *err);
 record_get_fn into_expr; /* const struct expr *, from a string or a number; `more`: a scope other than SCOPE_PLAIN */
 /* Adds the name of an index, which is in scope until index_close. */
@@ -62,7 +62,7 @@ record_get_fn into_lets; /* struct manifest */
 /* ---- template.c ---- */
 
 record_get_fn into_template;     /* const struct text_template *, not empty */
-record_get_fn into_any_template; /* as into_template, may be empty */
+record_get_fn into_any_template; /* like into_template, may be empty */
 record_get_fn into_type;         /* a template for a dtype's name */
 const struct text_template *template_empty(struct arena *arena);
 
@@ -71,13 +71,13 @@ const struct text_template *template_empty(struct arena *arena);
 char *number_text(struct arena *arena, double value); /* shortest text that reads back as the same number */
 enum status params_parse(struct manifest_parser *parser, const cJSON *root, struct err *err);
 extern const struct record override_element;      /* struct param: values for our own parameters */
-extern const struct record variant_value_element; /* as override_element; may depend on the device like defaults */
-extern const struct record foreign_element;       /* as override_element, for another kernel's parameters */
+extern const struct record variant_value_element; /* like override_element; may depend on the device like defaults */
+extern const struct record foreign_element;       /* like override_element, for another kernel's parameters */
 
 /* ---- buffers.c ---- */
 
 record_get_fn into_fill;      /* struct fill_spec: an expression in i, or a generator */
-record_get_fn into_generator; /* as into_fill, for a generator with "abs" and "rel" among its options */
+record_get_fn into_generator; /* like into_fill, for a generator with "abs" and "rel" among its options */
 record_get_fn into_buffer;    /* int, a buffer's index from its name */
 record_get_fn into_path;      /* const char *, a file in the manifest's folder */
 record_get_fn into_buffers;   /* struct manifest */

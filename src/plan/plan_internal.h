@@ -247,7 +247,7 @@ enum status resolve_fail(const struct resolve *resolve, const struct place *plac
 /* Evaluates an expression; a missing one has the value `absent`. */
 enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent,
                            const struct place *place);
-/* As resolve_number, for a size, offset or count: a whole number, not negative, below 2^53. */
+/* Like resolve_number, for a size, offset or count: a whole number, not negative, below 2^53. */
 enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent,
                          const struct place *place);
 enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
