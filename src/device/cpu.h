@@ -160,7 +160,7 @@ enum status cpu_launch(struct device *device, const struct device_launch *launch
 void cpu_share(uint64_t *begin, uint64_t *end, uint64_t count, uint32_t part, uint32_t parts);
 
 /* Fills what the operating system reports about this machine for the first `threads` allowed cores, for a CPU target of
- * at most `level` (""). Must be called before the pool pins its threads. */
+ * at most `level` ("": no limit). Must be called before the pool pins its threads. */
 void cpu_describe(struct device_info *info, uint32_t threads, const char *level);
 
 /* Returns the clock of the calling core: the fastest of a few measurements, or of more until two agree. */

@@ -20,7 +20,7 @@ struct asked {
     struct err *err;
 };
 
-/* Predicts at the measured clock; without COST_CLOCK, at the machine's clock. */
+/* Predicts as if `cause` were gone, at the measured clock; if that is COST_CLOCK, at the machine's clock. */
 static enum status predict_without(struct prediction *prediction, const struct asked *asked, enum cost cause)
 {
     struct machine *machine = arena_copy(asked->arena, asked->machine, sizeof(*asked->machine));
