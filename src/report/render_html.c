@@ -101,11 +101,11 @@ static void put_name(struct text *out, enum tone tone, const char *words)
         text_addf(out, *p == '_' && longest > LONG_WORDS ? "%c<wbr>" : "%c", *p);
 }
 
-/* The anchor of a case: its kernel and a hash, as an id names every parameter and each row has one. */
-static const char *case_anchor(const struct row_keys *keys, struct arena *arena)
+/* Returns the anchor of a case: what its id begins with, and a hash of the rest, which names every parameter. */
+static const char *case_anchor(const char *id, struct arena *arena)
 {
-    return arena_printf(arena, "case=%s/%010llx", keys->kernel,
-                        (unsigned long long)hash_u64(keys->id, strlen(keys->id)) >> 24);
+    return arena_printf(arena, "case=%.*s/%010llx", (int)strcspn(id, "/"), id,
+                        (unsigned long long)hash_u64(id, strlen(id)) >> 24);
 }
 
 static void put_words(struct text *out, const struct html_place *at, struct arena *arena)
@@ -116,7 +116,7 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
     const struct row_keys *keys = at->column ? NULL : row->keys;
     /* Rows of cases link to the table of all cases, rows of a site to their pages. */
     const char *link = keys && keys->page                  ? keys->page
-                       : keys && keys->id && !at->t->named ? arena_printf(arena, "#%s", case_anchor(keys, arena))
+                       : keys && keys->id && !at->t->named ? arena_printf(arena, "#%s", case_anchor(keys->id, arena))
                        : at->t->columns[at->column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words)
                                                                         : NULL;
     if (link) {
@@ -232,13 +232,16 @@ static void put_text(struct text *out, const struct section *section)
     text_add(out, section->verbatim ? "</pre>\n" : "");
 }
 
-/* Omits what the script can infer: the kernel, with which the anchor begins, and "ok" for a case without a verdict. */
+/* Omits what the script can infer: the kernel if the id begins with it, and "ok" for a case without a verdict. */
 static void put_keys(struct text *out, const struct table *t, const struct row_keys *keys)
 {
     if (!t->named || !keys)
         return;
     SCOPED(arena_release) struct arena arena = {0};
-    html_attribute(out, "id", case_anchor(keys, &arena));
+    html_attribute(out, "id", case_anchor(keys->id, &arena));
+    const size_t length = strlen(keys->kernel);
+    if (strncmp(keys->id, keys->kernel, length) != 0 || keys->id[length] != '/')
+        html_attribute(out, "data-k", keys->kernel);
     if (strcmp(keys->verdict, case_status_names[CASE_OK]) != 0)
         html_attribute(out, "data-v", keys->verdict);
     text_add(out, keys->tag_count ? " data-t=\"" : "");

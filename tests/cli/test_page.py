@@ -228,7 +228,7 @@ def names(home, result):
     cases = [result["cases"][0] | {"id": f"k{k}", "label": f"gemm m={k} {'hot ' if k == 1 else ''}LONG_PARAMETER=1 OTHER_PARAMETER={2 if k == 3 else 4}", "kernel": "gemm"} for k in range(6)]
     (home / "names.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [], "kpis": []}))
     page = run("report", "names.result.json", "--format", "html", home=home).stdout
-    rows = re.findall(r'<tr id="case=gemm/\w+"[^>]*><th>([^<]*)<', page)
+    rows = re.findall(r'<tr id="case=k\d/\w+"[^>]*><th>([^<]*)<', page)
     check(rows == ["gemm m=0", "gemm m=1 hot", "gemm m=2", "gemm m=3 OTHER_PARAMETER=2", "gemm m=4", "gemm m=5"], f"{rows}")
     check("gemm, unless said otherwise: LONG_PARAMETER=1 OTHER_PARAMETER=4<" in page, "what all of them share")
     check('"col" class="n">error<' not in page, "a column that knows nothing")

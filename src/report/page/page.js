@@ -162,7 +162,7 @@ const words_of = cell => cell.title || cell.textContent; /* a long name is whole
 function text_of(row) { return row.search ??= (row.textContent + " " + row.cells[0].title).toLowerCase(); }
 function case_table(table) {
   const body = table.tBodies[0], rows = [...body.rows], filters = el("div", "", { class: "filters", role: "search" });
-  const kernel_of = row => row.id.slice(5).split("/")[0], verdict_of = row => row.dataset.v ?? "ok"; /* as render_html.c leaves them away */
+  const kernel_of = row => row.dataset.k ?? row.id.slice(5).split("/")[0], verdict_of = row => row.dataset.v ?? "ok"; /* as render_html.c leaves them away */
   const state = { words: "", kernel: "", tag: "", verdict: "", all: false };
   const said = el("output", "", { class: "dim", "aria-live": "polite" });
   const more = el("button", "Show all", { type: "button", onclick: () => { state.all = true; apply(); } });
