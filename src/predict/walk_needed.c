@@ -145,10 +145,10 @@ static void use_sources(struct registers *before, const struct op *op)
     for (unsigned k = again ? 0 : op->sources_first; k < op->operand_count; k++) {
         struct isa_operand operand = op->operands[k];
         const struct modifiers *how = op->modifiers;
-        const unsigned source = k - op->sources_first;
+        const unsigned source = k < op->sources_first ? 0 : k - op->sources_first;
         const bool low = how && how->op_sel >> source & 1, high = !how || how->op_sel_hi >> source & 1;
         /* both results take the same half, so only that one is needed */
-        if (is_pair && operand.count == 2 && low == high) {
+        if (is_pair && k >= op->sources_first && operand.count == 2 && low == high) {
             operand.count = 1;
             operand.first = (uint16_t)(operand.first + low);
         }

@@ -210,10 +210,9 @@ static enum status check_reference(const struct checking *checking, struct verif
     const struct plan_reference *reference = checking->reference;
     const char *name = reference->resolved.manifest->name;
     const struct build_result *unbuilt = unbuilt_code(&reference->resolved, checking->builds);
-    SCOPED(arena_release)
-    struct arena arena = {0}; /* used by `theirs`, so released after it */
+    struct resolved resolved; /* used by `theirs`, as is the arena, so both are declared before it */
+    SCOPED(arena_release) struct arena arena = {0};
     SCOPED(ready_release) struct ready theirs = {0};
-    struct resolved resolved;
     if (unbuilt)
         return err_set(err, ERR_BUILD, "reference '%s' was not built: %s", name, unbuilt->message);
     if (plan_reference_open(&resolved, reference, &arena, err) ||
