@@ -185,16 +185,6 @@ __device__ void multiply_direct(
     }
 }
 
-__device__ void clear(totals &total)
-{
-#pragma unroll
-    for (unsigned i = 0; i < TILES_M; ++i) {
-#pragma unroll
-        for (unsigned j = 0; j < TILES_N; ++j)
-            total[i][j] = tile_fill<fragment>(0);
-    }
-}
-
 /* ---- scales ---- */
 
 /* Of a workgroup's tile. Blocks of A are stored block of k by block of k, so that those of adjacent rows are adjacent,

@@ -127,16 +127,6 @@ __device__ static void put_both(quad *k_tiles, staged_tiles &next, const source_
 
 #include "gemm_tiles.h"
 
-__device__ void clear(totals &total)
-{
-#pragma unroll
-    for (unsigned i = 0; i < TILES_M; ++i) {
-#pragma unroll
-        for (unsigned j = 0; j < TILES_N; ++j)
-            total[i][j] = tile_fill<fragment>(0);
-    }
-}
-
 /* ---- the loop ---- */
 
 /* The next K tile is loaded into registers while this one is used, so that nobody waits for a load just issued. */

@@ -20,6 +20,16 @@ __device__ lds_offsets lds_offsets_of(unsigned wave_row, unsigned wave_column)
 
 typedef fragment::c_t totals[TILES_M][TILES_N];
 
+__device__ void clear(totals &total)
+{
+#pragma unroll
+    for (unsigned i = 0; i < TILES_M; ++i) {
+#pragma unroll
+        for (unsigned j = 0; j < TILES_N; ++j)
+            total[i][j] = tile_fill<fragment>(0);
+    }
+}
+
 /* One step of a K tile, column by column, with B of one column in registers. NVIDIA's compilers keep the order of the
  * source, and this one needs the fewest registers. */
 __device__ void multiply_by_column(totals &total, const quad *k_tiles, const lds_offsets &at, unsigned step)

@@ -13,9 +13,12 @@ __device__ void row_quantise(
 {
     floats tops = 0.0f;
 #pragma unroll STEPS_AT_ONCE
-    for (unsigned step = 0; step < row_steps(own); ++step)
-        if (row_has(own, step))
-            tops = pack_larger(tops, pack_larger(values(step), -values(step)));
+    for (unsigned step = 0; step < row_steps(own); ++step) {
+        if (row_has(own, step)) {
+            const floats own_values = values(step);
+            tops = pack_larger(tops, pack_larger(own_values, -own_values));
+        }
+    }
     float top = 0.0f;
 #pragma unroll
     for (unsigned e = 0; e < VEC; ++e)
