@@ -235,6 +235,9 @@ struct section {
 struct document {
     struct arena *arena;
     const char *title; /* Markdown, HTML */
+    /* What happened, and what to do about it, a sentence each without a full stop; NULL: none. They stand at the top of
+     * Markdown and of a page, and are a terminal's last lines; `mark` gives the verdict its tone. */
+    const char *verdict, *action;
     const char *data;  /* HTML: embedded JSON of the data behind the page; NULL: none */
     const char *index; /* HTML: name of the index page beside it; NULL: none */
     const char *name;  /* JUnit: name of the test suite, after "rooftile " */

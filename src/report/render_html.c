@@ -487,6 +487,13 @@ void render_html(struct text *out, const struct document *document, const struct
     put_top(&page, document);
     put_contents(&page, document);
     text_add(out, "<main id=\"content\" tabindex=\"-1\">\n");
+    if (document->verdict) {
+        text_addf(out, "<div class=\"verdict %s\">\n", html_tones[document->mark.tone]);
+        put_text(out, &(struct section){.text = document->verdict, .tone = TONE_BOLD});
+        if (document->action)
+            put_text(out, &(struct section){.text = document->action});
+        text_add(out, "</div>\n");
+    }
     for (size_t k = 0; k < document->count; k++)
         if (section_shown(&document->sections[k], SHOW_HTML))
             put_section(&page, &document->sections[k], document);

@@ -74,6 +74,23 @@ static void put_title(struct text *out, const char *before, const char *title, c
     text_add(out, behind);
 }
 
+static void put_text(struct text *out, const char *lines, enum tone tone, bool verbatim)
+{
+    SCOPED(arena_release) struct arena arena = {0};
+    text_add(out, lines && verbatim ? "```\n" : "");
+    for (const char *p = text_or_empty(lines); *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        if (*p == '\n' && !verbatim)
+            continue;
+        const char *line = arena_strndup(&arena, p, strcspn(p, "\n"));
+        if (verbatim)
+            text_add(out, line);
+        else
+            put(out, tone, line);
+        text_add(out, verbatim ? "\n" : "\n\n");
+    }
+    text_add(out, lines && verbatim ? "```\n\n" : "");
+}
+
 static void put_section(struct text *out, const struct section *section, const struct report_options *options,
                         size_t start)
 {
@@ -81,21 +98,7 @@ static void put_section(struct text *out, const struct section *section, const s
         put_title(out, "<details><summary>", section->title, &section->mark, "</summary>\n\n");
     else if (section->title)
         put_title(out, "**", section->title, &section->mark, "**\n\n");
-    if (section->text) {
-        SCOPED(arena_release) struct arena arena = {0};
-        text_add(out, section->verbatim ? "```\n" : "");
-        for (const char *p = section->text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-            if (*p == '\n' && !section->verbatim)
-                continue;
-            const char *line = arena_strndup(&arena, p, strcspn(p, "\n"));
-            if (section->verbatim)
-                text_add(out, line);
-            else
-                put(out, section->tone, line);
-            text_add(out, section->verbatim ? "\n" : "\n\n");
-        }
-        text_add(out, section->verbatim ? "```\n\n" : "");
-    }
+    put_text(out, section->text, section->tone, section->verbatim);
     if (section->table && section->table->row_count)
         put_table(out, section->table, options, start);
     text_add(out, section->folded ? "</details>\n\n" : "");
@@ -107,6 +110,8 @@ void render_markdown(struct text *out, const struct document *document, const st
     size_t left = 0;
     if (document->title)
         put_title(out, "### ", document->title, &document->mark, "\n\n");
+    put_text(out, document->verdict, TONE_BOLD, false);
+    put_text(out, document->action, TONE_PLAIN, false);
     FOR_EACH(const struct section, section, document->sections, document->count) {
         if (!section_shown(section, SHOW_MARKDOWN))
             continue;

@@ -453,7 +453,7 @@ unsigned report_columns(const struct report_options *options)
     return options->columns ? options->columns : USUAL_COLUMNS;
 }
 
-/* Titles follow an empty line, and so does anything after a table. */
+/* Titles follow an empty line, and so does anything after a table, and the verdict. */
 void render_text(struct text *out, const struct document *document, const struct report_options *options)
 {
     const size_t columns = report_columns(options), start = out->length;
@@ -481,4 +481,8 @@ void render_text(struct text *out, const struct document *document, const struct
             add_table(out, section->table, options, columns);
         after_table = table;
     }
+    if (out->length > start && document->verdict)
+        text_add(out, "\n");
+    add_lines(out, text_or_empty(document->verdict), options, document->mark.tone ?: TONE_BOLD, 0, columns, false);
+    add_lines(out, text_or_empty(document->action), options, TONE_PLAIN, 0, columns, false);
 }

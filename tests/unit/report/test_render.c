@@ -449,9 +449,43 @@ static void families_are_one_row_for_people(void **state)
     arena_release(&arena);
 }
 
+static void the_verdict_is_first_on_pages_and_last_in_a_terminal(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct text out = {0};
+    const struct report_options options = {.columns = 40};
+    struct document document = {.arena = &arena,
+                                .title = "nightly",
+                                .mark = cell_toned("slower", TONE_BAD),
+                                .verdict = "1 of 2 is <slower>",
+                                .action = "rooftile compare a.json b.json shows by how much"};
+    document_text(&document, 0, TONE_PLAIN, "the rest");
+    render_text(&out, &document, &options);
+    assert_string_equal(out.data, "the rest\n"
+                                  "\n"
+                                  "1 of 2 is <slower>\n"
+                                  "rooftile compare a.json b.json shows by\n"
+                                  "how much\n");
+    text_clear(&out);
+    render_markdown(&out, &document, &options);
+    assert_string_equal(out.data, "### nightly slower\n\n"
+                                  "**1 of 2 is \\<slower\\>**\n\n"
+                                  "rooftile compare a.json b.json shows by how much\n\n"
+                                  "the rest\n\n");
+    text_clear(&out);
+    render_html(&out, &document, &options);
+    assert_non_null(strstr(out.data, "<main id=\"content\" tabindex=\"-1\">\n<div class=\"verdict bad\">\n"
+                                     "<p><span class=\"strong\">1 of 2 is &lt;slower&gt;</span></p>\n"
+                                     "<p>rooftile compare a.json b.json shows by how much</p>\n</div>\n"));
+    text_release(&out);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_verdict_is_first_on_pages_and_last_in_a_terminal),
         cmocka_unit_test(families_are_one_row_for_people),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_color),
