@@ -68,7 +68,7 @@ class Base:
     # ---- events ----
 
     def add_events(self, category, in_lanes, sql):
-        """Columns: start, end, name, device, stream, and of kernels grid (three), block (three), correlation."""
+        """Columns: start, end, name, device, stream, and of kernels grid (three), block (three), correlation, node."""
         trace = self.trace
         for row in self.ask(sql):
             name, device, stream = map(to_text, row[2:5])
@@ -76,7 +76,15 @@ class Base:
             start, end = (trace.since_first(to_whole(stamp)) for stamp in row[:2])
             trace.add_gpu(category, name, trace.word(device), start, end, sizes[:3], sizes[3:], in_lanes,
                           correlation=to_whole(row[11]) if len(row) > 11 else 0,
+                          graph_node=to_whole(row[12]) if len(row) > 12 else 0,
                           stream=1 + trace.word(stream) if stream else 0)
+
+    def node_of(self, table, node, graph):
+        """A node of a graph, numbered from 1, in SQL; 0: no graph launched it."""
+        if not self.has_column(table, node):
+            return "0"
+        in_graph = f" OR {graph} > 0" if self.has_column(table, graph) else ""
+        return f"CASE WHEN {node} > 0{in_graph} THEN ({node} & 4294967295) + 1 ELSE 0 END"
 
     def set_device(self, sql):
         """Columns: name, target, compute units."""
@@ -117,6 +125,14 @@ class Base:
         for kernel, counter, value in self.ask(sql):
             self.trace.count(to_text(kernel), to_text(counter), float(to_number(value)))
 
+    def rocpd_launch(self, table, suffix):
+        """Of a graph's kernel the id of the launch, which all of its kernels share, in SQL, and the node."""
+        node, events = self.node_of(table, "graph_node_id", "graph_exec_id"), f"rocpd_event{suffix}"
+        if node == "0" or not self.has_column(events, "correlation_id"):
+            return "0, 0"
+        return f'CASE WHEN {node} > 0 THEN (SELECT v.correlation_id FROM "{events}" v WHERE v.id = d.event_id AND ' \
+               f"v.guid = d.guid) END, {node}"
+
     def rocpd_process(self, suffix):
         """Kernels, copies, counters and GPUs of a process."""
         table, copies = f"rocpd_kernel_dispatch{suffix}", f"rocpd_memory_copy{suffix}"
@@ -130,8 +146,8 @@ class Base:
         sizes = ", ".join(f"d.{what}_size_{axis}" for what in ("grid", "workgroup") for axis in "xyz")
         self.add_events("kernel", True, (
             f"SELECT {times}, coalesce({name}, 'kernel ' || d.kernel_id), {agent if join else repr('')}, {stream}, "
-            f'{sizes} FROM "{table}" d LEFT JOIN "{symbols}" k ON k.id = d.kernel_id AND k.guid = d.guid{joins} '
-            "ORDER BY 1"))
+            f'{sizes}, {self.rocpd_launch(table, suffix)} FROM "{table}" d LEFT JOIN "{symbols}" k '
+            f"ON k.id = d.kernel_id AND k.guid = d.guid{joins} ORDER BY 1"))
         if self.has_table(copies):
             join = self.agent_join(copies, suffix, "dst_agent_id")
             times, joins = self.stamps(copies, suffix, join)
@@ -219,7 +235,8 @@ class Base:
         sizes = "k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ" if has_grid else "0, 0, 0, 0, 0, 0"
         self.add_events(category, False, (
             f'SELECT k.start, k."end", {name}, {device}, {stream}, {sizes}, '
-            f"{self.nsys_id(table, 'correlationId', 'globalPid')} FROM {table} k{joins}{more} ORDER BY k.start"))
+            f"{self.nsys_id(table, 'correlationId', 'globalPid')}, {self.node_of(table, 'graphNodeId', 'graphId')} "
+            f"FROM {table} k{joins}{more} ORDER BY k.start"))
 
     def read_nsys(self):
         """Everything of nsys' export."""

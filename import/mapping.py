@@ -20,9 +20,17 @@ def sizes(**named):
     return "".join(f'"{name}": {value:.0f}, ' for name, value in named.items())
 
 
+def stored_total(o):
+    """The type in which a product's results are stored: kernels and libraries here have none of 8 bits, and sums of i8
+    are i32."""
+    if o.kind not in ("gemm", "moe_gemm"):
+        return o.total
+    return "i32" if o.dtype == "i8" else "bf16" if BYTES.get(o.total) == 1 else o.total
+
+
 def typed(o, params, with_total):
     """The parameters with the operator's types."""
-    total = f', "total": "{o.total}"' if with_total else ""
+    total = f', "total": "{stored_total(o)}"' if with_total else ""
     return f'{{{params}"dtype": "{o.dtype}"{total}}}'
 
 
@@ -59,7 +67,7 @@ def map_gemm(row, o):
     row["cpu_library"] = "gemm_library"
     other = OTHER_FORMAT.get(o.dtype)
     if other:
-        row["other_params"] = f'{{{shape}{tile_of(o, other)}"dtype": "{other}", "total": "{o.total}"}}'
+        row["other_params"] = f'{{{shape}{tile_of(o, other)}"dtype": "{other}", "total": "{stored_total(o)}"}}'
     row["is_fnuz"] = o.dtype.endswith("fnuz") and bool(other)
     return "gemm_matrix", typed(o, shape + tile_of(o, o.dtype), True)
 
@@ -190,7 +198,7 @@ def map_communication(_, o):
 def map_copy(_, o):
     """TransferBench: "G0 -> GPU00:004 -> G1", whose executor is that GPU's DMA engine or a kernel on it; C is the
     host."""
-    found = re.match(r"([CG])\s*(\d{1,3})\s*->\s*(\S)\S+\s*->\s*([CG])\s*(\d{1,3})", o.name, re.A)
+    found = re.match(r"([CG])\s*(\d{0,3})\s*->\s*(\S)\S+\s*->\s*([CG])\s*(\d{0,3})", o.name, re.A)
     if not found or found[1] == found[4] == "C":
         raise No("no kernel of ours does this")
     source, origin, executor, target, to = found.groups()
@@ -215,7 +223,7 @@ MAPS = {"gemm": map_gemm, "attention": map_attention, "norm": map_norm, "softmax
 
 
 def map_row(row, o):
-    """Fills kernel, params, library of a row."""
+    """Fills kernel, params, library of a row. Returns how what stands for it differs; None: it does not."""
     row["why"] = "no kernel of ours does this"
     to_kernel = MAPS.get(o.kind)
     if to_kernel and not o.dims[0] > 0:
@@ -228,6 +236,9 @@ def map_row(row, o):
             row["why"] = ""
         except No as why:
             row["why"] = str(why)
+    if stored_total(o) != o.total and row["kernel"] and o.total:
+        return f"products of {o.dtype} with results of {o.total}: kernels here store {stored_total(o)}"
+    return None
 
 
 # ---- what a tuned kernel would do ----

@@ -70,7 +70,9 @@ class Rows:
         o.name = name_of_kind(o.name)
         row, is_new = self.row_of(o, source, "")
         if is_new and not self.by_name:
-            map_row(row, o)
+            differs = map_row(row, o)
+            if differs:
+                self.trace.note(differs)
             row["described"], row["launch"] = describe(o), launch_of(given)
             row["flops"] = flops_of(o, row["described"])
         return row

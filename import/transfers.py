@@ -22,12 +22,24 @@ SIZES = ((re.compile("Bytes Per Direction[ ,=]*"), 1), (re.compile("- Copying[ ,
          (re.compile("Bytes to transfer:[ ,=]*"), 1))
 NVBANDWIDTH_SIZES = ((re.compile(" -b [ ,=]*"), 1 << 20), (re.compile("--bufferSize[ ,=]*"), 1 << 20))
 HEADS = "\\DST", "EXE+DST", "D/D", "NumCUs"
+# one2all: the rates of a row, how many they are, compute units, and who copied.
+TOGETHER = re.compile(r"([ \d.]+?) (\d+) (\d+)((?: \([CGFN]\d* [GD]\d+ [CGFN]\d*\))+) *$")
+# healthcheck: "Testing ..." names one of these, and has a line for each device.
+CHECKS = (("unidirectional host to device", "C -> DMA -> G{}", 256 << 20),
+          ("unidirectional device to host", "G{} -> DMA -> C", 256 << 20),
+          ("bidirectional host<->device", "C <-> DMA <-> G{}", 512 << 20),
+          ("all-to-all XGMI", "G{} -> GPU -> G{}", 256 << 20),
+          ("HBM performance [READ]", "G{} -> GPU -> N", 0), ("HBM performance [WRITE]", "N -> GPU -> G{}", 0),
+          ("HBM performance [COPY]", "G{0} -> GPU -> G{0}", 0), ("HBM performance [ADD]", "2 G{0} -> GPU -> G{0}", 0))
+CHECKED = re.compile(rf" +GPU (\d+)(?: to GPU (\d+))?:[ :]*(?:Measured)?[ :]*{NUMBER} +(?:GB/s +Criteria|Limit)")
+HBM = re.compile(rf"[^\d]*(\d+)[^\d]+(\d+)[^\d]+{NUMBER}[^\d]+{NUMBER}[^\d]+{NUMBER}")
 
 
 class Transfers:
     """size: of the copies of matrices; 0: not known. executor: of the matrix that is being read, "DMA", "GPU"; None:
     there is none. source_executes: TransferBench says whose kernel or engine it is; of others it is always a GPU's.
     Devices are pairs of a kind, "C", "G", and a number; `origin`: of all copies; `listed`: by rocm_bandwidth_test.
+    check: one of CHECKS, and which of its devices were read.
     `ways`: of columns that name a whole copy."""
 
     def __init__(self, trace):
@@ -36,6 +48,7 @@ class Transfers:
         self.alone = True
         self.row_kind = self.column_kind = self.origin = None
         self.columns, self.listed, self.ways = [], [], []
+        self.check, self.checked, self.in_hbm = None, set(), False
 
     def add_transfer(self, size, ms, rate, alone, path):
         """Size 0: not known."""
@@ -164,6 +177,40 @@ class Transfers:
                 self.add_rate(leading_number(cell)[0] or 0.0, way.format(units))
         return True
 
+    def read_check(self, line):
+        """healthcheck: rates of what failed, or with VERBOSE=1 of all."""
+        _, is_test, test = line.partition("Testing ")
+        found = next((check for check in CHECKS if is_test and test.startswith(check[0])), None)
+        if found:
+            self.check, self.checked = found, set()
+        if not self.check:
+            return False
+        words, path, size = self.check
+        failed, rate = re.search(r"FAIL \((\d+) test", line), CHECKED.match(line)
+        if failed:
+            self.trace.note(f"{self.trace.path}: TransferBench's healthcheck: {words}: {failed[1]} below its limit")
+        elif "PASS" in line and not self.checked:
+            self.trace.skip("TransferBench's healthcheck says no rate of what passes: VERBOSE=1 prints them")
+        if rate and rate.groups()[:2] not in self.checked:
+            self.checked.add(rate.groups()[:2])
+            self.size, self.alone = size, words.startswith("unidirectional")
+            self.add_rate(float(rate[3]), path.format(*(int(device) for device in rate.groups()[:2] if device)))
+        return bool(found or failed or rate)
+
+    def read_together(self, line):
+        """one2all, and hbm's table of GPUs."""
+        found, hbm = TOGETHER.match(re.sub("[,|]", " ", line)), HBM.match(line) if self.in_hbm else None
+        self.in_hbm = "MaxBw (GB/s)" in line or bool(hbm) or (self.in_hbm and not re.search(r"\w", line))
+        if found and len(found[1].split()) == int(found[2]) == found[4].count("("):
+            self.alone = found[2] == "1"
+            for rate, way in zip(found[1].split(), re.findall(r"\((\w+) (\w+) (\w+)\)", found[4])):
+                by = "DMA" if way[1][0] == "D" else f"GPU{int(way[1][1:]):02d}:{int(found[3]):03d}"
+                self.add_rate(leading_number(rate)[0] or 0.0, f"{way[0]} -> {by} -> {way[2]}")
+        elif hbm:
+            self.alone = True
+            self.add_rate(leading_number(hbm[4])[0] or 0.0, f"G{hbm[2]} -> GPU -> N")
+        return bool(found or hbm or self.in_hbm)
+
     def read_listed(self, line):
         """rocm_bandwidth_test: "Device: 1,  AMD Instinct MI300X,  GPU-f1,  c2:0.0"; processors have a name alone."""
         _, found, rest = line.partition("Device: ")
@@ -197,7 +244,7 @@ class Transfers:
     def take(self, line):
         """A title, a head, a row, or a transfer."""
         self.begin_test(line)
-        if self.read_title(line):
+        if self.read_title(line) or self.read_check(line) or self.read_together(line):
             return True
         if not self.executor:
             return self.read_transfer(line) or self.read_listed(line)

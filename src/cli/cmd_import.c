@@ -90,8 +90,9 @@ static enum status add_estimates(struct import *import, const struct machine *de
     FOR_EACH(struct import_row, row, import->rows, import->row_count) {
         const char *family = row->described.family;
         const double least_ns = *family ? described_least_ns(&row->described, machine, &models) : 0;
-        if (isnan(row->lower_bound_ns) && least_ns > 0)
-            row->lower_bound_ns = least_ns;
+        /* What stands for a product may store wider results. */
+        if (least_ns > 0 && (isnan(row->lower_bound_ns) || !strcmp(family, "gemm")))
+            row->lower_bound_ns = fmin(row->lower_bound_ns, least_ns);
         /* Convolutions are described as MIOpen's naive kernels, which are not tuned. */
         if (!*family || !strcmp(family, "convolution") ||
             !describe_predict(&prediction, &row->described, machine, &models, strcmp(family, "gemm") != 0))

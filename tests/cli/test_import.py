@@ -470,6 +470,37 @@ def nsys_versions(home):
     check(alone.returncode in (0, 2) and "CUDA graph" not in alone.stdout, f"calls that launched nothing: {alone.returncode} {alone.stderr}")
 
 
+def database_graphs(home):
+    """Databases number the nodes of graphs, too: kernels of a replay are of the operators that the capture had, whatever their order in time."""
+    eager = [event for k, name in enumerate(("norm", "gemm", "norm")) for event in
+             (op("aten::mm" if name == "gemm" else "aiter::rmsnorm", 1000 + 100 * k, 50, [[4 + k, 8], [8, 16]] if name == "gemm" else [[4 + k, 8]]),
+              call("hipLaunchKernel", 1010 + 100 * k, 20 + k), kernel(name, 5000 + 10 * k, 7, 20 + k))]
+    shapes = write(home, "eager.json", eager)
+    with connect(home / "nodes.sqlite") as db:
+        db.executescript("""CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (0, 'norm'), (1, 'gemm'), (2, 'norm');
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, "end" INTEGER, deviceId INTEGER, correlationId INTEGER, shortName INTEGER, graphNodeId INTEGER);""")
+        db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, ?, ?, ?)",
+                       [(10000 * launch - 100 * k, 10000 * launch - 100 * k + 5 + k, launch, k, (7 << 32) + 1 + k) for launch in (1, 2) for k in range(3)])
+    with connect(home / "nodes.db") as db:
+        guid = 'guid TEXT DEFAULT "g"'
+        db.executescript(f"""CREATE TABLE rocpd_info_kernel_symbol (id INTEGER, {guid}, kernel_name TEXT); INSERT INTO rocpd_info_kernel_symbol (id, kernel_name) VALUES (0, 'norm'), (1, 'gemm'), (2, 'norm');
+            CREATE TABLE rocpd_info_agent (id INTEGER, {guid}, nid INTEGER, type TEXT, absolute_index INTEGER, name TEXT, product_name TEXT, extdata TEXT); INSERT INTO rocpd_info_agent VALUES (2, 'g', 1, 'GPU', 1, 'gfx942', 'AMD Instinct MI300X', '');
+            CREATE TABLE rocpd_event (id INTEGER, {guid}, correlation_id INTEGER);
+            CREATE TABLE rocpd_kernel_dispatch (id INTEGER, {guid}, agent_id INTEGER, kernel_id INTEGER, start INTEGER, "end" INTEGER, {", ".join(f"{what}_size_{axis} INTEGER" for what in ("workgroup", "grid") for axis in "xyz")},
+                                                event_id INTEGER, graph_exec_id INTEGER, graph_node_id INTEGER);""")
+        for launch in (1, 2):
+            for k in range(3):
+                db.execute("INSERT INTO rocpd_event VALUES (?, 'g', ?)", (10 * launch + k, 90 + launch))
+                db.execute("INSERT INTO rocpd_kernel_dispatch VALUES (?, 'g', 2, ?, ?, ?, 64, 1, 1, 64, 1, 1, ?, 5, ?)",
+                           (10 * launch + k, k, 10000 * launch - 100 * k, 10000 * launch - 100 * k + 5 + k, 10 * launch + k, k))
+    for name in "nodes.sqlite", "nodes.db":
+        found = imported(home, home / name, "--shapes", shapes)
+        rows = {row["shape"]: (row["calls"], row["total_ns"], row["source"]) for row in found["rows"]}
+        check(rows == {"rows=4 columns=8": (2, 10, "capture"), "M=5 N=16 K=8": (2, 12, "capture"), "rows=6 columns=8": (2, 14, "capture")}, f"{name}: {rows}")
+        alone = imported(home, home / name)
+        check(any("6 kernels of 2 launches of graphs" in note for note in alone["notes"]), f"{name}: {alone['notes']}")
+
+
 def databases(home):
     for version, graph, track in (("3.0.0", False, False), ("3.0.2", True, False), ("3.0.5", True, False), ("4.1.0", True, True)):
         found = imported(home, rocpd(home, version, graph, track))
@@ -482,6 +513,7 @@ def databases(home):
     check({row["operator"]: row["total_ns"] for row in early["rows"]} == {"k1(int)": 1000, "k2(int)": 2000, "MEMORY_COPY_HOST_TO_DEVICE": 1000}, f"{early}")
     check(early["timeline"] == found["timeline"], f"{early['timeline']}")
     nsys_versions(home)
+    database_graphs(home)
     (home / "packed.db.gz").write_bytes(gzip.compress((home / "3.0.0.db").read_bytes()))
     check(imported(home, home / "packed.db.gz")["total_ns"] == found["total_ns"], "a compressed database")
     path = home / "nsys.sqlite"
@@ -647,6 +679,28 @@ SCHMOO = """Bytes to transfer: 4096 Local GPU: 0 Remote GPU: 1
 |------|-------------|-------------|-------------|-------------|-------------|-------------|
    4   |   11.00     |   12.00     |   13.00     |   14.00     |   15.00     |   16.00     |
 """
+HEALTHCHECK = """Testing HBM performance [READ]             ........PASS
+Testing unidirectional host to device copy
+   GPU 00: Measured  52.11 Limit  48.50
+   GPU 01: Measured  47.11 Limit  48.50
+FAIL (1 test(s))
+ GPU 01: Measured:  47.11 GB/s      Criteria:  48.50 GB/s
+Testing bidirectional host<->device copies ........FAIL (8 test(s))
+ GPU 00: Measured:  86.17 GB/s      Criteria:  87.30 GB/s
+Testing all-to-all XGMI copies             ........FAIL (56 test(s))
+ GPU 01 to GPU 00:  41.22 GB/s      Criteria:  43.65 GB/s
+"""
+ONE_TO_ALL = """      Executing (G0 -> G0 -> G*)
+        GPU 1        GPU 2        GPU 3
+      ---------------------------------
+          49.409                             1 4 (G0 G0 G1)
+                        48.5                 1 4 (G0 D0 G2)
+          40.1          41.5                 2 4 (G0 G0 G1) (G0 G0 G2)
+│ Rank  GPU │ MaxBw (GB/s)   AvgBw (GB/s)   MinBw (GB/s) │
+├-----┼----┤
+│     0   1 │      4101.11       4011.22       3901.33   │
+└-----┴----┘
+"""
 
 
 def links(home):
@@ -660,6 +714,14 @@ def links(home):
     check(rates(SCALING)[1] == {"G1 -> GPU -> C0": 34.21, "G1 -> GPU -> G0": 48.5}, f"{rates(SCALING)[1]}")
     found, rows = rates(SCHMOO)
     check(rows["G00 -> GPU00:004 -> G01"] == 16 and len(rows) == 6 and {row["kernel"] for row in found["rows"] if row["operator"].startswith("G00")} == {"kernel_copy_peer", None}, f"{rows}")
+    found, rows = rates(HEALTHCHECK)
+    check(rows == {"C -> DMA -> G0": 52.11, "C -> DMA -> G1": 47.11, "at once with others: C <-> DMA <-> G0": 86.17, "at once with others: G1 -> GPU -> G0": 41.22}, f"{rows}")
+    check(any("host<->device: 8 below its limit" in note for note in found["notes"]) and any("VERBOSE=1" in note for note in found["notes"]), f"{found['notes']}")
+    check({row["kernel"] for row in found["rows"] if row["operator"].startswith("C ->")} == {"copy_to_device"}, f"{found['rows']}")
+    (home / "pass.log").write_text(HEALTHCHECK.splitlines()[0])
+    check_run(run("import", "pass.log", home=home), 2, "nothing but passes", stderr="VERBOSE=1 prints them")
+    check(rates(ONE_TO_ALL)[1] == {"G0 -> GPU00:004 -> G1": 49.409, "G0 -> DMA -> G2": 48.5, "at once with others: G0 -> GPU00:004 -> G1": 40.1,
+                                   "at once with others: G0 -> GPU00:004 -> G2": 41.5, "G1 -> GPU -> N": 4011.22}, f"{rates(ONE_TO_ALL)[1]}")
     check(rates("Test 1:\n     Transfer 00  ,  33.554 GB/s ,    2.000 ms ,     67108864 bytes , G0 -> GPU00:004 -> G1\n")[1] == {"G0 -> GPU00:004 -> G1": 33.554}, "a CSV of TransferBench")
     one = ("#  Rank  0 Group  0 Pid 1 on node1 device  0 [0000:05:00] AMD Instinct MI300X\n#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
            "1000000 250000 float sum -1 50.00 20.00 0.00 0 0.07 13500.00 0.00 0\n")
@@ -704,12 +766,15 @@ def types(home):
         check_run(run("import", path, "-o", home / "types_suite.json", home=home), 0, f"{path}: all types", stderr="")
         for machine in "mi300x", "rx9070xt":
             check(run("plan", home / "types_suite.json", "--device", f"sim:{machine}", home=home).returncode < 2, f"{path} on {machine}: tiny kernels may do less than they state")
+    (home / "fp8.log").write_text("hipblaslt-bench -r f8_r -m 512 -n 512 -k 512\nhipblaslt-bench -m 64 -n 64 -k 128 --a_type i8_r --b_type i8_r --d_type bf16_r\n")
+    check_run(run("import", home / "fp8.log", "-o", home / "fp8.json", home=home), 0, "results of 8 bits", stdout=["results of e4m3: kernels here store bf16", "results of bf16: kernels here store i32"], stderr="")
+    check({case["params"].get("total") for case in load(home / "fp8.json")["cases"]} == {"bf16", "i32", None}, "what stands for them")
     rows = [row for row in imported(home, home / "types.log")["rows"] if row["kind"] == "gemm"]
     known = {"f64", "f32", "xf32", "f16", "bf16", "i8", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"}
     check({row["dtype"] for row in rows} > known | {"f6_r", "c64", "c128", "e2m1"}, f"{ {row['dtype'] for row in rows} }")
     for row in rows:
         check(row["kernel"] or "is not among its limits" in row["no_kernel_reason"], f"{row}")
-        check(not row["kernel"] or (row["dtype"] in known and row["total"] in ("f64", "f32", "f16", "bf16", "i32")) or row["kernel"] == "gemm_register", f"{row}")
+        check(not row["kernel"] or (row["dtype"] in known and (row["total"] in ("f64", "f32", "f16", "bf16", "i32", "i8") or "e" in row["total"])) or row["kernel"] == "gemm_register", f"{row}")
 
 
 def models(home):
