@@ -25,7 +25,9 @@ def stored_total(o):
     are i32."""
     if o.kind not in ("gemm", "moe_gemm"):
         return o.total
-    return "i32" if o.dtype == "i8" else "bf16" if BYTES.get(o.total) == 1 else o.total
+    if o.dtype == "i8":
+        return "i32" if o.total in ("i8", "f16", "bf16", "f32") else o.total
+    return "bf16" if BYTES.get(o.total) == 1 else o.total
 
 
 def typed(o, params, with_total):
