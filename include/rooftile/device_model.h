@@ -51,7 +51,7 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
 
 /* Computes the terms of one launch except TERM_LAUNCH, without the cause `without`; `options` and `walk` must be
  * without it, too. */
-void device_predict(double term_ns[TERM_COUNT], struct device_launch_model *model, const struct machine *machine,
+void device_predict(struct prediction *prediction, struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
                     const struct walk_result *walk, enum cost without);
 

@@ -34,6 +34,7 @@ struct prediction {
     double time_ns;         /* of one launch; 0: not predicted */
     double low_ns, high_ns; /* contain the measured time in 80 % of cases */
     double term_ns[TERM_COUNT];
+    double within_ns[TERM_COUNT]; /* part of a term that TERM_LATENCY has, too: its own instructions */
     enum prediction_term limiter; /* the largest term */
     /* named as in lower bounds: a level or unit of the machine ("HBM", "matrix_f16") or "launch"; prediction_conclude
      * replaces "" by the level or unit behind the limiter */

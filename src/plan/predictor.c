@@ -253,8 +253,7 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
     if (asked->on_host)
         host_walk_add(&asked->host, &walk, made.walk, times);
     else
-        device_predict(made.prediction.term_ns, &made.model, asked->machine, &walk, &options, made.walk,
-                       predictor->without);
+        device_predict(&made.prediction, &made.model, asked->machine, &walk, &options, made.walk, predictor->without);
     made.walked = walk;
     made.core_hz = asked->machine->core_hz;
     prediction_conclude(&made.prediction, asked->machine, compute_unit(asked->resolved), DEVICE_NORM,

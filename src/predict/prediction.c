@@ -92,8 +92,8 @@ void prediction_conclude(struct prediction *prediction, const struct machine *ma
         added += term < TERM_OVERLAPS ? 0 : prediction->term_ns[term];
     }
     for (int term = 0; term < TERM_OVERLAPS; term++)
-        if (prediction->term_ns[term] > 0)
-            powers += pow(prediction->term_ns[term] / largest, norm);
+        if (prediction->term_ns[term] > prediction->within_ns[term])
+            powers += pow(prediction->term_ns[term] / largest, norm) - pow(prediction->within_ns[term] / largest, norm);
     prediction->time_ns = largest * pow(powers, 1 / norm) + added;
     prediction_finish(prediction, machine, compute, spread);
 }

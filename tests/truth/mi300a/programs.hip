@@ -53,17 +53,17 @@ __device__ four madd(four sum, four a, four b0, four b1, four b2, four b3)
 extern "C" __global__ void matrixmultiplication(const four *a, const four *b, four *c, unsigned width, four *stage)
 {
     const unsigned x = threadIdx.x, y = threadIdx.y, fours = width / 4;
-    const unsigned gx = blockIdx.x * 8 + x, gy = blockIdx.y * 8 + y;
+    const unsigned gx = blockIdx.x * blockDim.x + x, gy = blockIdx.y * blockDim.y + y;
     four sum[4] = {};
-    for (unsigned i = 0; i < fours / 8; i++) {
+    for (unsigned i = 0; i < fours / blockDim.x; i++) {
         for (unsigned k = 0; k < 4; k++)
-            stage[(y * 4 + k) * 8 + x] = a[i * 8 + x + (gy * 4 + k) * fours];
+            stage[(y * 4 + k) * blockDim.x + x] = a[i * blockDim.x + x + (gy * 4 + k) * fours];
         __syncthreads();
-        for (unsigned j = 0; j < 32; j += 4) {
-            const four *from = &b[gx + (i * 32 + j) * fours];
+        for (unsigned j = 0; j < 4 * blockDim.x; j += 4) {
+            const four *from = &b[gx + (i * 4 * blockDim.x + j) * fours];
             const four b0 = from[0], b1 = from[fours], b2 = from[2 * fours], b3 = from[3 * fours];
             for (unsigned k = 0; k < 4; k++)
-                sum[k] = madd(sum[k], stage[j / 4 + (y * 4 + k) * 8], b0, b1, b2, b3);
+                sum[k] = madd(sum[k], stage[j / 4 + (y * 4 + k) * blockDim.x], b0, b1, b2, b3);
         }
     }
     for (unsigned k = 0; k < 4; k++)

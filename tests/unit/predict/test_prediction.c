@@ -43,6 +43,20 @@ static void terms_combine(void **state)
     }
 }
 
+/* A SIMD with one wave takes as long as that wave, whose chain has all instructions; with three waves the other two add
+ * up. */
+static void a_wave_alone_is_its_chain(void **state)
+{
+    (void)state;
+    struct prediction one = {.term_ns = {[TERM_LATENCY] = 100, [TERM_VECTOR] = 90}, .within_ns = {[TERM_VECTOR] = 90}};
+    prediction_conclude(&one, &machine, "", 3, (struct prediction_spread){1, 1});
+    assert_near(one.time_ns, 100, 1e-6);
+    struct prediction three = {.term_ns = {[TERM_LATENCY] = 100, [TERM_VECTOR] = 270},
+                               .within_ns = {[TERM_VECTOR] = 90}};
+    prediction_conclude(&three, &machine, "", 3, (struct prediction_spread){1, 1});
+    assert_near(three.time_ns, cbrt(1e6 + 270.0 * 270 * 270 - 90.0 * 90 * 90), 1e-6);
+}
+
 static void a_bound_that_is_set_stays(void **state)
 {
     (void)state;
@@ -69,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_combine),
+        cmocka_unit_test(a_wave_alone_is_its_chain),
         cmocka_unit_test(a_bound_that_is_set_stays),
         cmocka_unit_test(notes_are_said_once),
     };
