@@ -32,7 +32,8 @@ enum fleet_cause {
     SLOW_BY_HEAT,
     SLOW_BY_MEMORY,
     SLOW_BY_LINK,
-    SLOW_BY_HOST
+    SLOW_BY_HOST,
+    FLEET_CAUSES
 };
 extern const char *const fleet_cause_names[];
 
@@ -54,9 +55,10 @@ struct fleet_metric {
     const char *id;    /* the case's id */
     const char *kind;  /* its class: "memory" "compute" "latency" "launch" */
     const char *level; /* the ceiling of its lower bound: "DRAM", "link", "vector_f32"; "" unknown */
-    const char *unit;  /* of its rate: "B/s" "FLOP/s"; "ns": only a time */
+    const char *unit;  /* of its rate: "B/s" "FLOP/s"; "ns": a latency, or only a time */
     bool together;     /* measured while all devices ran */
     double amount;     /* rate = amount / time; 0: none */
+    double each;       /* operations whose latency is measured; otherwise 1 */
 };
 
 struct fleet_fact {

@@ -112,9 +112,10 @@ void codediff_document(struct document *document, const struct codediff *diff, c
 
 struct fleet; /* rooftile/fleet.h */
 
-/* A fleet's devices side by side, in every format of documents; metrics for Prometheus; and the line of a Nagios plugin
- * with its exit code: 0 OK, 1 WARNING (drift), 2 CRITICAL, 3 UNKNOWN. */
-void fleet_document(struct document *document, const struct fleet *fleet);
+/* A fleet's devices that are not healthy, in every format of documents (with `verbose` the cases behind them, too);
+ * metrics for Prometheus; and the line of a Nagios plugin with its exit code: 0 OK, 1 WARNING (drift), 2 CRITICAL, 3
+ * UNKNOWN. */
+void fleet_document(struct document *document, const struct fleet *fleet, bool verbose);
 void fleet_openmetrics(struct text *out, const struct fleet *fleet);
 void fleet_nagios(struct text *out, const struct fleet *fleet);
 int fleet_nagios_code(const struct fleet *fleet);

@@ -19,7 +19,7 @@ static void write_fleet(struct text *out, const char *format, const void *what, 
     } else if (!strcmp(format, "openmetrics")) {
         fleet_openmetrics(out, fleet);
     } else {
-        fleet_document(&document, fleet);
+        fleet_document(&document, fleet, look->verbose);
         render_find(format)(out, &document, look);
     }
 }

@@ -104,7 +104,7 @@ static enum status add_fleet(struct site *site, const char *folder, struct err *
         return err_set(err, ERR_CONFIG, "%s has no result%s%s", folder, fleet->unread_count ? ": " : "",
                        fleet->unread_count ? fleet->unread[0] : "");
     fleet_judge(fleet, NULL, 0, NULL);
-    fleet_document(&document, fleet);
+    fleet_document(&document, fleet, false);
     const char *name = path_base(folder);
     const int code = fleet_exit_code(fleet, false);
     const struct site_page page = {.file = file_of(site, arena_printf(site->arena, "fleet-%s", name)),

@@ -203,7 +203,7 @@ static enum fleet_cause cause_of(const char **why, const struct fleet *fleet, si
     if (r->core_hz < HOLDS_LESS * usual_hz)
         return clock_cause(why, fleet, group, metric, r, usual_hz);
     if (!strcmp(m->kind, "memory") && r->core_hz > 0 && usual_hz > 0) {
-        *why = "its clock is the others'";
+        *why = "its clock is that of the others";
         return SLOW_BY_MEMORY;
     }
     return SLOW_BY_UNKNOWN;

@@ -13,7 +13,10 @@
 /* Cases have the same order in all results of a suite, so the search starts after the last one found. */
 static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool together, size_t *next)
 {
-    const double bytes = c->work.read_bytes + c->work.write_bytes, amount = c->work.flops > 0 ? c->work.flops : bytes;
+    const bool latency = result_is_latency(c), special = !strcmp(c->lower_bound.ceiling_name, TRANSCENDENTAL_UNIT);
+    const double bytes = c->work.read_bytes + c->work.write_bytes,
+                 operations = special && c->work.transcendentals > 0 ? c->work.transcendentals : c->work.flops,
+                 amount = operations > 0 ? operations : bytes;
     for (size_t tried = 0; tried < fleet->metric_count; tried++) {
         const size_t at = (*next + tried) % fleet->metric_count;
         const struct fleet_metric *metric = &fleet->metrics[at];
@@ -23,14 +26,17 @@ static size_t metric_of(struct fleet *fleet, const struct result_case *c, bool t
         *next = at + 1;
         return at;
     }
-    const char *unit = c->work.flops > 0 ? machine_unit_rate(c->work.unit) : bytes > 0 ? "B/s" : "ns";
+    const char *unit = latency || !(amount > 0) ? "ns"
+                       : operations > 0         ? machine_unit_rate(special ? TRANSCENDENTAL_UNIT : c->work.unit)
+                                                : "B/s";
     const struct fleet_metric metric = {.name = arena_strdup(fleet->arena, case_name(c)),
                                         .id = arena_strdup(fleet->arena, c->id),
                                         .kind = arena_strdup(fleet->arena, text_or_empty(c->class)),
                                         .level = arena_strdup(fleet->arena, c->lower_bound.ceiling_name),
                                         .unit = arena_strdup(fleet->arena, unit),
                                         .together = together,
-                                        .amount = amount};
+                                        .amount = amount,
+                                        .each = latency && c->work.items > 1 ? c->work.items : 1};
     ARENA_PUSH(fleet->arena, fleet->metrics, fleet->metric_count, metric);
     return *next = fleet->metric_count - 1;
 }

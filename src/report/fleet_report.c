@@ -10,11 +10,11 @@ static const enum tone verdict_tones[] = {
 
 /* ---- parts ---- */
 
-/* The rate for this time, or the time if the metric has no amount of work. */
+/* The rate for this time; the time of one operation if the metric has no rate. */
 static struct cell rate_cell(const struct fleet_metric *metric, double time_ns)
 {
-    const bool timed = !(metric->amount > 0);
-    return cell_quantity(timed ? time_ns : metric->amount / time_ns * 1e9, timed ? UNIT_TIME : metric->unit);
+    const bool timed = !strcmp(metric->unit, UNIT_TIME);
+    return cell_quantity(timed ? time_ns / metric->each : metric->amount / time_ns * 1e9, metric->unit);
 }
 
 static const char *rate_words(const struct fleet_metric *metric, double time_ns, struct arena *arena)
@@ -88,50 +88,106 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
         const struct fleet_metric *m = &fleet->metrics[s->metric];
         struct table_row *row = table_add(
             table,
-            (struct cell[]){
-                cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
-                cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns), rate_cell(m, s->min_ns),
-                cell_number(s->spread), cell_number(s->noise), isnan(s->against) ? unsaid() : cell_number(s->against),
-                isnan(s->beside) ? unsaid() : cell_number(s->beside), cell_number(s->median_ns), cell_number(s->min_ns),
-                cell_number(s->max_ns),
-                m->amount > 0 ? cell_number(m->amount / s->median_ns * 1e9) : cell_unknown("a time alone"),
-                cell_text(m->amount > 0 ? m->unit : UNIT_TIME), cell_number(s->modes.two ? 2 : 1), cell_bool(s->low)});
+            (struct cell[]){cell_text(fleet->groups[s->group].name), cell_text(m->name), cell_text(m->id),
+                            cell_number((double)s->n), rate_cell(m, s->median_ns), rate_cell(m, s->max_ns),
+                            rate_cell(m, s->min_ns), cell_number(s->spread), cell_number(s->noise),
+                            isnan(s->against) ? unsaid() : cell_number(s->against),
+                            isnan(s->beside) ? unsaid() : cell_number(s->beside), cell_number(s->median_ns),
+                            cell_number(s->min_ns), cell_number(s->max_ns),
+                            strcmp(m->unit, UNIT_TIME) ? rate_cell(m, s->median_ns) : cell_unknown("a time alone"),
+                            cell_text(m->unit), cell_number(s->modes.two ? 2 : 1), cell_bool(s->low)});
         if (!k || s->group != s[-1].group)
             row->heading = fleet->groups[s->group].title;
     }
     return table;
 }
 
-/* `bad`: only devices with a verdict or a problem to report. */
+/* What a slow device has in all of its cases: "everywhere 5.1 % slower (clock: 2.00 GHz where others hold 2.10 GHz)". Without
+ * `details` only the cause is named. */
+static const char *story_of(const struct fleet *fleet, size_t device, bool details, struct arena *arena)
+{
+    const struct fleet_device *d = &fleet->devices[device];
+    const struct fleet_outlier *own = NULL, *told = NULL;
+    double *changes = arena_array(arena, fleet->outlier_count + 1, sizeof(*changes));
+    size_t count = 0, known = 0, alike = 0, causes[FLEET_CAUSES] = {0}, most = 0;
+    const char *kind = NULL;
+    FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count) {
+        if (o->device != device)
+            continue;
+        kind = !own || (kind && !strcmp(kind, fleet->metrics[o->metric].kind)) ? fleet->metrics[o->metric].kind : NULL;
+        own = own ? own : o;
+        changes[count++] = o->change;
+        most = ++causes[o->cause] > causes[most] ? o->cause : most;
+    }
+    if (d->problem || !own)
+        return d->problem && !details ? "broken" : text_or_empty(d->problem);
+    for (told = own; told->cause != most;)
+        told++;
+    for (size_t m = 0; m < fleet->metric_count; m++) {
+        const bool judged = !isnan(d->outliers[m].change);
+        known += judged;
+        alike += judged && kind && !strcmp(fleet->metrics[m].kind, kind);
+    }
+    const char *where = fleet->metrics[own->metric].name;
+    if (count > 2 && 10 * count >= 9 * known)
+        where = "everywhere";
+    else if (kind && count > 1)
+        where = count < alike ? arena_printf(arena, "%zu of %zu %s cases", count, alike, kind)
+                              : arena_printf(arena, "all %zu %s cases", count, kind);
+    else if (count > 1)
+        where = arena_printf(arena, "%zu of %zu cases, most of all %s,", count, known, where);
+    return arena_printf(arena, "%s %s slower (%s%s%s)", where, percent_words(median_of(changes, count), arena),
+                        most == SLOW_BY_UNKNOWN ? "cause unknown" : fleet_cause_names[most],
+                        details && *told->why ? ": " : "", details ? told->why : "");
+}
+
+/* The devices that are not healthy: broken ones, then slow ones, those that lose most in all their cases first. */
+static size_t *unhealthy(size_t *count, const struct fleet *fleet, struct arena *arena)
+{
+    size_t *order = arena_array(arena, fleet->device_count + 1, sizeof(*order));
+    double *losses = arena_array(arena, fleet->device_count + 1, sizeof(*losses));
+    *count = 0;
+    FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
+        losses[o->device] += log1p(o->change);
+    for (size_t k = 0; k < fleet->device_count; k++) {
+        size_t at = *count;
+        losses[k] = fleet->devices[k].verdict == FLEET_BROKEN ? INFINITY : losses[k];
+        if (fleet->devices[k].verdict < FLEET_SLOW)
+            continue;
+        for (; at && losses[order[at - 1]] < losses[k]; at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+        ++*count;
+    }
+    return order;
+}
+
+/* `bad`: only those that are not healthy, the worst first. */
 static struct table *devices_of(const struct fleet *fleet, bool bad, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "node"},
-                                                  {.key = "device", .title = "device", .flags = COLUMN_TEST},
-                                                  {.key = "group"},
-                                                  {.key = "runs"},
-                                                  {.key = "verdict", .title = "verdict", .flags = COLUMN_VERDICT},
-                                                  {.key = "worst_change", .title = "slower by", .unit = UNIT_CHANGE},
-                                                  {.key = "problem"},
-                                                  {.title = ""}}; /* the reason in words */
+    static const struct table_column columns[] = {
+        {.key = "node"},
+        {.key = "device", .title = "device", .flags = COLUMN_TEST},
+        {.key = "group"},
+        {.key = "runs"},
+        {.key = "verdict", .title = "verdict", .flags = COLUMN_VERDICT},
+        {.key = "worst_change", .title = "slower by", .unit = UNIT_CHANGE, .drop = 1},
+        {.key = "problem"},
+        {.title = "what it has", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
-    for (size_t k = 0; k < fleet->device_count; k++) {
+    size_t count = fleet->device_count;
+    const size_t *order = bad ? unhealthy(&count, fleet, arena) : NULL;
+    for (size_t n = 0; n < count; n++) {
+        const size_t k = bad ? order[n] : n;
         const struct fleet_device *d = &fleet->devices[k];
-        const char *why = d->problem;
         double worst = NAN;
-        if (bad && d->verdict != FLEET_SLOW && d->verdict != FLEET_BROKEN)
-            continue;
         for (size_t m = 0; m < fleet->metric_count; m++)
             worst = fmax(worst, d->outliers[m].change);
-        for (size_t o = 0; o < fleet->outlier_count && !why; o++) /* a device's worst outlier comes first */
-            if (fleet->outliers[o].device == k)
-                why = arena_printf(arena, "%s, cause %s%s%s", fleet->metrics[fleet->outliers[o].metric].name,
-                                   fleet_cause_names[fleet->outliers[o].cause],
-                                   bad && *fleet->outliers[o].why ? ": " : "", bad ? fleet->outliers[o].why : "");
         table_add(table, (struct cell[]){cell_text(d->node), cell_text(d->name),
                                          cell_text(fleet->groups[d->group].name), cell_number((double)d->runs),
                                          cell_toned(fleet_verdict_names[d->verdict], verdict_tones[d->verdict]),
-                                         isnan(worst) ? unsaid() : cell_number(worst), cell_known(d->problem),
-                                         cell_text(why ? why : "")});
+                                         isnan(worst) || (bad && d->problem) ? unsaid() : cell_number(worst),
+                                         cell_known(d->problem), cell_text(story_of(fleet, k, bad, arena))});
     }
     for (size_t k = 0; k < fleet->missing_count; k++)
         table_add(table, (struct cell[]){cell_unknown(NULL), cell_text(fleet->missing[k]), cell_unknown(NULL),
@@ -150,7 +206,7 @@ static void add_list(struct document *document, const char *key, const char *con
 
 /* ---- strips: a metric over the devices of a group ---- */
 
-enum { MOST_STRIPS = 40 };
+enum { MOST_STRIPS = 16 };
 
 static const struct fleet_outlier *outlier_of(const struct fleet *fleet, size_t device, size_t metric)
 {
@@ -179,33 +235,47 @@ static void add_strip(struct chart *chart, const struct fleet *fleet, const stru
     }
 }
 
+/* By how far the slowest device is from the median. */
+static int by_reach(const void *a, const void *b)
+{
+    const struct fleet_spread *p = *(const struct fleet_spread *const *)a, *q = *(const struct fleet_spread *const *)b;
+    return ORDER(q->max_ns / q->median_ns, p->max_ns / p->median_ns) ?: ORDER(p->metric, q->metric);
+}
+
 static void add_strips(struct document *document, const struct fleet *fleet, size_t group)
 {
     struct arena *arena = document->arena;
+    const struct fleet_spread **order = arena_array(arena, fleet->spread_count + 1, sizeof(*order));
     const char **names = arena_array(arena, MOST_STRIPS, sizeof(*names));
-    struct chart *chart =
-        chart_new(arena, arena_printf(arena, "strip-%zu", group + 1),
-                  arena_printf(arena, "Devices of %s", fleet->groups[group].title),
-                  arena_printf(arena,
-                               "%s. Each mark is a device: its time against the median of its group, case by case. "
-                               "Slow ones have their names; what took twice as long stands at the edge.",
-                               fleet->groups[group].about));
-    size_t rows = 0;
+    size_t count = 0;
+    FOR_EACH(const struct fleet_spread, s, fleet->spreads, fleet->spread_count)
+        if (s->group == group && s->n > 1)
+            order[count++] = s;
+    if (!count)
+        return;
+    qsort(order, count, sizeof(*order), by_reach);
+    const size_t rows = count < MOST_STRIPS ? count : MOST_STRIPS;
+    struct chart *chart = chart_new(
+        arena, arena_printf(arena, "strip-%zu", group + 1),
+        arena_printf(arena, "Devices of %s", fleet->groups[group].title),
+        arena_printf(arena,
+                     "%s. Each mark is a device: its time against the median of its group, in the %zu of %zu cases in "
+                     "which one is farthest from it. Slow ones have their names; twice the time and more is at the "
+                     "right edge.",
+                     fleet->groups[group].about, rows, count));
     chart_add(chart, CHART_MARKS, "alike", 7);
     chart_add(chart, CHART_MARKS, "slow", 1);
-    for (size_t k = 0; k < fleet->spread_count && rows < MOST_STRIPS; k++)
-        if (fleet->spreads[k].group == group && fleet->spreads[k].n > 1) {
-            names[rows] = fleet->metrics[fleet->spreads[k].metric].name;
-            add_strip(chart, fleet, &fleet->spreads[k], rows++);
-        }
+    for (size_t row = 0; row < rows; row++) {
+        names[row] = fleet->metrics[order[row]->metric].name;
+        add_strip(chart, fleet, order[row], row);
+    }
     chart->x =
         (struct chart_axis){.title = "time against the group's median", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .name_count = rows};
     chart->y.names = names_apart(names, rows, NULL, arena);
     chart_fit(chart, false, 0.02);
     chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)rows - 0.5});
-    if (rows)
-        document_chart(document, chart, NULL);
+    document_chart(document, chart, NULL);
 }
 
 /* ---- sentences ---- */
@@ -242,6 +312,30 @@ static void add_group_findings(struct document *document, const struct fleet *fl
                           "%s: %zu device%s cannot be judged: %d alike are needed, or a baseline of such devices",
                           fleet->groups[g].title, fleet->groups[g].devices, text_s(fleet->groups[g].devices),
                           OUTLIER_LEAST);
+}
+
+/* What all devices that are not healthy have, in one sentence. */
+static const char *verdict_of(const struct fleet *fleet, struct arena *arena)
+{
+    size_t count = 0, whole = 0;
+    const size_t *order = unhealthy(&count, fleet, arena), missing = fleet->missing_count;
+    const char **items = arena_array(arena, count + missing + 2 * fleet->spread_count + 1, sizeof(*items));
+    for (; whole < count; whole++)
+        items[whole] = arena_printf(arena, "%s %s", fleet->devices[order[whole]].name,
+                                    text_cut(arena, story_of(fleet, order[whole], false, arena), 100, " .. "));
+    for (size_t k = 0; k < missing; k++)
+        items[whole++] = arena_printf(arena, "%s missing", fleet->missing[k]);
+    FOR_EACH(const struct fleet_spread, s, fleet->spreads, fleet->spread_count)
+        if (s->low || s->modes.two)
+            items[whole++] = arena_printf(arena, "%s: %s", fleet->metrics[s->metric].name,
+                                          s->low ? "the whole group is below its baseline" : "two groups of devices");
+    const char *words = joined(items, whole, 5, arena);
+    if (fleet->unread_count)
+        words = arena_printf(arena, "%s%s%zu file%s could not be read", words, *words ? "; " : "", fleet->unread_count,
+                             text_s(fleet->unread_count));
+    return count + missing ? arena_printf(arena, "%zu of %zu devices not healthy: %s", count + missing,
+                                          fleet->device_count + missing, words)
+                           : words;
 }
 
 static size_t count_verdict(const struct fleet *fleet, enum fleet_verdict verdict)
@@ -287,34 +381,51 @@ static void add_head(struct document *document, const struct fleet *fleet, const
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "PREDICTED: nothing was executed");
 }
 
-void fleet_document(struct document *document, const struct fleet *fleet)
+static void add_end(struct document *document, const struct fleet *fleet, const char *counts)
 {
-    static const struct table_column broken_columns[] = {{.title = "broken device"},
-                                                         {.title = "why", .flags = COLUMN_PROSE}};
+    static const struct {
+        const char *word;
+        enum tone tone;
+    } marks[] = {{"ALIKE", TONE_GOOD},
+                 {"OUTLIERS", TONE_BAD},
+                 {"", 0},
+                 {"NOTHING READ", TONE_DOUBT},
+                 {"TOO FEW TO TELL", TONE_DOUBT}};
+    const int code = fleet_exit_code(fleet, false);
+    const char *verdict = verdict_of(fleet, document->arena);
+    document->mark = cell_toned(marks[code].word, marks[code].tone);
+    document->verdict = *verdict ? arena_printf(document->arena, "%s\n%s", verdict, counts) : counts;
+    if (code == 1)
+        document->action =
+            "leave out: 'rooftile fleet DIR --list bad'; measure again: --confirm; every case: --verbose";
+    else if (code == 4)
+        document->action =
+            "fewer than five alike: judge them by --baseline fleet.json, made of healthy ones with --json";
+}
+
+void fleet_document(struct document *document, const struct fleet *fleet, bool verbose)
+{
 #define OF_DRIFT(member) FIELD(struct fleet_drift, member)
     static const struct table_column drift_columns[] = {
         {.key = "key", .title = "what differs", OF_DRIFT(key)},
         {.key = "majority", .title = "most have", .flags = COLUMN_OPTIONAL, OF_DRIFT(majority)},
-        {.key = "majority_count", .title = "devices", .unit = UNIT_COUNT, OF_DRIFT(majority_count)},
+        {.key = "majority_count", .title = "devices", .unit = UNIT_COUNT, .drop = 1, OF_DRIFT(majority_count)},
         {.key = "value", .title = "others", .flags = COLUMN_OPTIONAL, OF_DRIFT(value)},
         {.key = "count", .title = "devices", .unit = UNIT_COUNT, OF_DRIFT(count)},
         {.key = "devices", .title = "which", .flags = COLUMN_PROSE, OF_DRIFT(devices)}};
     struct arena *arena = document->arena;
-    struct table *summary = table_record(arena), *broken = TABLE(arena, broken_columns);
+    const unsigned rows = SHOW_DATA | (verbose ? SHOW_TEXT | SHOW_MARKDOWN : 0);
+    struct table *summary = table_record(arena);
     const char *counts = add_counts(summary, fleet);
+    const struct table *metrics = metrics_of(fleet, arena), *outliers = outliers_of(fleet, arena);
     document->name = "fleet";
     document->date = fleet->date;
-    document->title = arena_printf(arena, "rooftile fleet: %s", counts);
+    document->title = arena_printf(arena, "Fleet of %zu device%s", fleet->device_count, text_s(fleet->device_count));
     add_head(document, fleet, summary);
-    const struct table *metrics = metrics_of(fleet, arena);
-    document_table(document, "metrics", NULL, metrics)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
-    const struct table *outliers = outliers_of(fleet, arena);
-    document_table(document, NULL, NULL, devices_of(fleet, true, arena))->show = SHOW_HTML;
-    document_table(document, "outliers", NULL, outliers)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
-    FOR_EACH(const struct fleet_device, device, fleet->devices, fleet->device_count)
-        if (device->verdict == FLEET_BROKEN)
-            table_add(broken, (struct cell[]){cell_toned(device->name, TONE_BAD), cell_text(device->problem)});
-    document_table(document, NULL, NULL, broken)->show = SHOW_TEXT | SHOW_MARKDOWN;
+    add_end(document, fleet, counts);
+    document_table(document, NULL, NULL, devices_of(fleet, true, arena))->show = SHOW_PEOPLE;
+    document_table(document, "metrics", NULL, metrics)->show = rows;
+    document_table(document, "outliers", NULL, outliers)->show = rows;
     document_table(document, "drift", NULL, TABLE_OF(arena, drift_columns, fleet->drifts, fleet->drift_count))->show =
         SHOW_PEOPLE | SHOW_DATA;
     document_table(document, "devices", NULL, devices_of(fleet, false, arena))->show = SHOW_DATA | SHOW_TESTS;
@@ -325,52 +436,24 @@ void fleet_document(struct document *document, const struct fleet *fleet)
     add_list(document, "unread", fleet->unread, fleet->unread_count);
     add_list(document, "bad_nodes", bad, bad_count);
     add_list(document, "good_nodes", good, good_count);
+    add_group_findings(document, fleet);
     for (size_t g = 0; g < fleet->group_count; g++)
         add_strips(document, fleet, g);
-    document_add(document,
-                 (struct section){.show = SHOW_HTML, .key = "slow", .title = "Slow, case by case", .table = outliers});
-    document_add(document, (struct section){.show = SHOW_HTML, .key = "cases", .title = "All cases", .table = metrics});
-    add_group_findings(document, fleet);
-    if (fleet->missing_count)
-        document_text(document, SHOW_TEXT | SHOW_MARKDOWN, TONE_BAD, "missing: %s",
-                      joined(fleet->missing, fleet->missing_count, 20, arena));
+    document_add(
+        document,
+        (struct section){
+            .show = SHOW_HTML, .key = "slow", .title = "Slow, case by case", .folded = true, .table = outliers});
+    document_add(
+        document,
+        (struct section){.show = SHOW_HTML, .key = "cases", .title = "All cases", .folded = true, .table = metrics});
     for (size_t k = 0; k < fleet->unread_count && k < 20; k++)
         document_text(document, SHOW_PEOPLE, TONE_BAD, "not read: %s", fleet->unread[k]);
     if (fleet->duplicates)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%zu file%s the same run of a device again; counted once",
                       fleet->duplicates, fleet->duplicates == 1 ? " is" : "s are");
-    document_text(document, SHOW_TEXT | SHOW_MARKDOWN, fleet_exit_code(fleet, false) == 1 ? TONE_BAD : TONE_PLAIN, "%s",
-                  counts);
 }
 
 /* ---- one line in the format of Nagios plugins and compatible tools ---- */
-
-static const char *nagios_words(const struct fleet *fleet, struct arena *arena)
-{
-    const struct fleet_outlier *worst = NULL;
-    const char *words = "";
-    FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
-        worst = !worst || o->change > worst->change ? o : worst;
-    for (size_t k = 0; k < fleet->device_count && !*words; k++)
-        if (fleet->devices[k].verdict == FLEET_BROKEN)
-            words = arena_printf(arena, "%s: %s", fleet->devices[k].name, fleet->devices[k].problem);
-    if (!*words && worst)
-        words = arena_printf(arena, "%s: %s %s slower, cause %s", fleet->devices[worst->device].name,
-                             fleet->metrics[worst->metric].name, change_words(worst->change, arena),
-                             fleet_cause_names[worst->cause]);
-    if (!*words && fleet->missing_count)
-        words = arena_printf(arena, "missing: %s", joined(fleet->missing, fleet->missing_count, 5, arena));
-    if (!*words && fleet->unread_count)
-        words = fleet->unread[0];
-    for (size_t k = 0; k < fleet->spread_count && !*words; k++)
-        if (fleet->spreads[k].low || fleet->spreads[k].modes.two)
-            words = arena_printf(arena, "%s: %s", fleet->metrics[fleet->spreads[k].metric].name,
-                                 fleet->spreads[k].low ? "the whole group is below its baseline" : "two groups");
-    if (!*words && fleet->drift_count)
-        words = arena_printf(arena, "%s: %s is not %s", fleet->drifts[0].devices, fleet->drifts[0].key,
-                             fleet->drifts[0].majority);
-    return words;
-}
 
 int fleet_nagios_code(const struct fleet *fleet)
 {
@@ -418,8 +501,11 @@ void report_nagios(struct text *out, const struct result *result)
 void fleet_nagios(struct text *out, const struct fleet *fleet)
 {
     SCOPED(arena_release) struct arena arena = {0};
-    const char *words = nagios_words(fleet, &arena),
+    const char *words = verdict_of(fleet, &arena),
                *counts = fleet->device_count ? add_counts(table_record(&arena), fleet) : "nothing was measured";
+    if (!*words && fleet->drift_count)
+        words = arena_printf(&arena, "%s: %s is not %s", fleet->drifts[0].devices, fleet->drifts[0].key,
+                             fleet->drifts[0].majority);
     add_line(out, fleet_nagios_code(fleet), arena_printf(&arena, "%s%s%s", counts, *words ? "; " : "", words),
              arena_printf(&arena, "slow=%zu;;0 broken=%zu;;0 missing=%zu;;0 devices=%zu",
                           count_verdict(fleet, FLEET_SLOW), count_verdict(fleet, FLEET_BROKEN), fleet->missing_count,

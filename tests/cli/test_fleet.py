@@ -173,6 +173,7 @@ def judge(base, home):
     page = fleet(sick.folder, "--format", "html", home=home).stdout
     check('data-picture="strip-1"' in page and '<text class="label" x' in page and ">n3 hip:1</text>" in page, "a page: the slow one has its name in the strip")
     check(re.search(r'<th scope="row">n3 hip:1</th><td><span class="bad">slow</span>.*?1 of 2 devices of n4</th><td><span class="bad">missing</span>', page, re.S), "a page: devices first")
+    check("2 of 8 devices not healthy: n3 hip:1 stream_copy" in page and 'class="verdict bad"' in page, "a page: what they have stands above it")
     check(re.search(r'<tr class="heading"><th scope="rowgroup" colspan="\d+">AMD Instinct MI300X', page) and re.search(r'<td class=n>\d+\.\d<td class=n>\d+<td>clock', page), "a page: cases stand below their group, z has one digit")
     check(0.04 < slow[0]["slower_by"] < 0.08 and "stream_copy" in slow[0]["metric"], "by how much, and in what")
     check(slow[0]["cause"] == "clock" and "1.90 GHz" in slow[0]["why"], f"its clock is low: {slow[0]}")
@@ -192,7 +193,9 @@ def judge(base, home):
     bad = [labels["device"] for labels, value in families["rooftile_fleet_device_bad"] if value]
     check(bad == ["n3 hip:1"], f"metrics: {bad}")
     table = fleet(sick.folder, *args, home=home).stdout
-    check("slow device" in table and "n3 hip:1" in table and "missing: n5" in table, table)
+    check(re.search(r"^n3 hip:1 +slow .* stream_copy \d", table, re.M) and "slow device" not in table and "n5 missing" in table
+          and max(map(len, table.splitlines())) <= 100 and "\n7 devices: 1 slow" in table, f"a terminal: a line for each, the verdict last: {table}")
+    check("slow device" in fleet(sick.folder, *args, "-v", home=home).stdout, "with --verbose the cases behind it")
     failures = [line for line in fleet(sick.folder, "--format", "junit", home=home).stdout.splitlines() if "<failure" in line]
     check(len(failures) == 2 and all(("slower by" in line) == ('type="slow"' in line) for line in failures), f"JUnit: {failures}")
     check("n3 hip:1" in fleet(sick.folder, "--format", "markdown", home=home).stdout, "Markdown names it")
@@ -284,7 +287,7 @@ def causes(base, home):
     for cause, why, usual, ill in (
             ("clock", "1.70 GHz where others hold 2.10 GHz", {}, {"hz": low}), ("heat", "at 75 C", {}, {"hz": low, "temp_c": 75}),
             ("heat", "at 60 C", {}, {"hz": low, "violation_thermal": 50}), ("power", "throttled by power at 750 W", {}, {"hz": low, "violation_power": 50, "power_w": 750}),
-            ("memory", "memory at 900 MHz", {}, {"memory_hz": 9e8}), ("memory", "its clock is the others'", {}, {}),
+            ("memory", "memory at 900 MHz", {}, {"memory_hz": 9e8}), ("memory", "its clock is that of the others", {}, {}),
             ("link", "", {"case_id": "copy_peer/from=0;to=1", "ceiling": "peer_link"}, {}), ("host", "", {"case_id": "copy_to_host/size=1", "ceiling": "host_link"}, {}),
             ("host", "", {"case_id": "launch_x", "kind": "launch"}, {"hz": low}), ("unknown", "", {"kind": "compute"}, {})):
         folder = home / f"cause-{cause}-{len(list(home.glob('cause-*')))}"
@@ -354,7 +357,7 @@ def bad_input(base, home):
           "two results of one rank")
     two.add("n8", 0, slow=1.08)
     junit = fleet(two.folder, "--format", "junit", home=home).stdout
-    check("device n8 hip:0, verdict slow, slower by +8" in junit and ", stream_" in junit and ", cause unknown" in junit, f"JUnit says why: {junit}")
+    check("device n8 hip:0, verdict slow, slower by +8" in junit and "slower (cause unknown)" in junit, f"JUnit says why: {junit}")
     mixed = Fleet(base, home / "mixed", seed=7)
     first = None
     for device in range(8):
