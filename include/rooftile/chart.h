@@ -63,6 +63,7 @@ struct chart {
     const char *name; /* a word, unique in the document: "roofline" */
     const char *title;
     const char *desc; /* its content and the meaning of lines and colours, in a sentence or two */
+    bool flat;        /* half as high as others */
     struct chart_axis x, y;
     struct chart_series *series; /* drawn in this order */
     size_t count;

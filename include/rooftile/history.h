@@ -71,9 +71,11 @@ enum history_finding {
     FINDING_SLOW,      /* steady, but slower than the other devices of its group by the rule of outlier.h */
     FINDING_CHANGED,   /* its input data or work differ from the previous run: it starts a new baseline in this run */
     FINDING_TIMER,     /* this run has another timer, which makes another series: this one has ended */
+    FINDING_IMPROVED,  /* confirmed faster in an earlier run, within HISTORY_NEWS_RUNS, and since then as fast */
     FINDING_KINDS
 };
-/* "" "confirmed" "open" "tentative" "broken" "missing" "slow" "changed" "timer" */
+#define HISTORY_NEWS_RUNS 14
+/* "" "confirmed" "open" "tentative" "broken" "missing" "slow" "changed" "timer" "improved" */
 extern const char *const history_finding_names[];
 
 struct history_point;
@@ -82,13 +84,14 @@ struct history_series {
     int64_t id;                               /* 0: a class before its first alarm */
     const char *case_id;                      /* plan id; a key figure's name; "suite:CLASS" */
     const char *label, *class, *timer, *unit; /* unit "ns" of cases */
+    const char *shown_unit;                   /* for people; UNIT_PERCENT for a share */
     bool is_kpi, is_class;                    /* is_class: the common mode of a class, judged like a case */
     bool higher_is_better;
     struct gate_verdict verdict; /* for "larger is worse": key figures that should be high are judged as 1 / value */
     enum history_finding finding;
     bool slower;         /* worse, for confirmed, open and tentative */
     double this_run;     /* the value in `unit`; NaN */
-    double shift;        /* confirmed and tentative: ratio - 1 of the values in `unit`; otherwise NaN */
+    double shift;        /* confirmed, tentative and improved: ratio - 1 of the values in `unit`; otherwise NaN */
     double baseline;     /* previous level, in `unit`; NaN if unknown, and for classes */
     double level;        /* sum of the open alarms as a ratio - 1 in `unit`; 0 if there are none */
     const char *since;   /* start of the first run at the new level (RFC 3339), of the first open alarm; "" */
@@ -111,7 +114,9 @@ struct history_series {
     size_t alarm_count;
 };
 
+struct history_window; /* src/history/history_internal.h */
 struct history_gate {
+    const struct history_window *window;         /* the runs that were judged */
     const char *channel, *device, *run, *commit; /* run: its start, RFC 3339 */
     /* lets a script check which run was judged */
     const char *run_id;
@@ -160,6 +165,19 @@ struct history_place {
 /* Returns all of them, ordered by channel and device. */
 enum status history_places(const struct history_place **places, size_t *count, struct history *history,
                            struct arena *arena, struct err *err);
+
+/* Adds a page's section at level 1 with the values of a series over the runs; `key` names the chart. Adds nothing for a
+ * class, or fewer than two values. Returns whether it did. */
+bool history_chart(struct document *document, const struct history_window *window, const struct history_series *series,
+                   const char *key, const char *title, const char *text);
+/* A table of series with a sparkline each. */
+struct table *history_list(const struct history_window *window, const struct history_series *const *series,
+                           size_t count, struct arena *arena);
+
+/* A sparkline of all key figures together, upwards is better; "": there are none. */
+const char *history_trend(const struct history_window *window, struct arena *arena);
+/* Runs that are missing between the others and until `until` (RFC 3339), by the usual distance between two runs. */
+size_t history_missing(const struct history_window *window, const char *until);
 
 /* Displays series as lines with a sparkline, or the runs of a single one; `globs` select series. Lives in the
  * document's arena. */

@@ -71,12 +71,14 @@ void report_gate(struct text *out, const char *format, const struct history_gate
                  const struct report_options *options);
 void gate_document(struct document *document, const struct history_gate *gate);
 
-/* One page of a site, for its index. */
+/* One page of a site, for its index, which begins with those that need a look. */
 struct site_page {
     const char *file, *title;
     const char *date; /* of the newest result in it, RFC 3339; NULL: unknown */
     struct cell verdict;
-    const char *words; /* its subject; "": none */
+    const char *change;                  /* what happened last */
+    const char *words;                   /* what was judged */
+    const struct history_window *window; /* NULL: no history */
 };
 void site_document(struct document *document, const struct site_page *pages, size_t count);
 

@@ -145,12 +145,6 @@ enum status argument_is_other(const struct cli_options *options, const char *wor
 
 /* ---- report (site.c) ---- */
 
-/* The gate's verdict, followed by all series. */
-struct history_gate;
-struct history;
-enum status place_document(struct document *document, const struct history_gate *gate, struct history *history,
-                           const char *channel, const char *device, struct err *err);
-
 /* Writes pages of a history (options->db; NULL: none) and of folders of fleets' results (the arguments) into the folder
  * options->out. */
 enum status site_write(const struct call *call, struct err *err);

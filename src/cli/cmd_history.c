@@ -100,8 +100,8 @@ static enum status run_gate(struct call *call, struct history *history, struct e
     const struct cli_options *options = call->options;
     const struct gate_options rules = gate_defaults();
     struct history_gate gate = {0};
-    const bool page = options->format && !strcmp(options->format, "html");
-    if (options->format && !page && strcmp(options->format, "openmetrics") != 0 && !report_has_format(options->format))
+    if (options->format && strcmp(options->format, "html") != 0 && strcmp(options->format, "openmetrics") != 0 &&
+        !report_has_format(options->format))
         return err_set(err, ERR_USAGE, "the gate has no format '%s': html, openmetrics, " REPORT_FORMATS,
                        options->format);
     enum status status = history_gate(&gate, history, options->channel, options->device, &rules, call->arena, err);
@@ -114,11 +114,7 @@ static enum status run_gate(struct call *call, struct history *history, struct e
     if (status)
         return status;
     call->code = history_exit_code(&gate, options->strict);
-    if (!page)
-        return cli_show(options, options->out, write_gate, &gate, err);
-    struct document document = {.arena = call->arena};
-    status = place_document(&document, &gate, history, options->channel, options->device, err);
-    return status ? status : cli_show_document(options, &document, true, err);
+    return cli_show(options, options->out, write_gate, &gate, err);
 }
 
 /* ---- the others ---- */

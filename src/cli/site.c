@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "rooftile/file.h"
 #include "rooftile/fleet.h"
+#include "rooftile/hash.h"
 #include "rooftile/history.h"
 #include "rooftile/render.h"
 
@@ -50,15 +51,12 @@ static enum status add_page(struct site *site, const struct site_page *page, str
     return write_page(site, page->file, document, err);
 }
 
-enum status place_document(struct document *document, const struct history_gate *gate, struct history *history,
-                           const char *channel, const char *device, struct err *err)
+/* The first line of a verdict that has several: what happened. */
+static const char *change_of(const struct site *site, const struct document *document)
 {
-    gate_document(document, gate);
-    const char *verdict = document->title;
-    document->mark = cell_toned(verdict, history_exit_code(gate, false) == 1 ? TONE_BAD
-                                         : gate->quiet                       ? TONE_GOOD
-                                                                             : TONE_PLAIN);
-    return history_show(document, history, channel, device, NULL, 0, err);
+    return strchr(document->verdict, '\n')
+               ? arena_strndup(site->arena, document->verdict, strcspn(document->verdict, "\n"))
+               : "";
 }
 
 static enum status add_place(struct site *site, struct history *history, const struct history_place *place,
@@ -67,15 +65,19 @@ static enum status add_place(struct site *site, struct history *history, const s
     const struct gate_options rules = gate_defaults();
     struct document document = {.arena = site->arena};
     struct history_gate gate = {0};
-    if (history_gate(&gate, history, place->channel, place->key, &rules, site->arena, err) ||
-        place_document(&document, &gate, history, place->channel, place->key, err))
+    if (history_gate(&gate, history, place->channel, place->key, &rules, site->arena, err))
         return err->status;
-    const struct site_page page = {
-        .file = file_of(site, arena_printf(site->arena, "%s-%s", place->channel, place->key)),
-        .title = document.title,
-        .date = gate.run,
-        .verdict = document.mark,
-        .words = arena_printf(site->arena, "%zu run%s of %zu series", gate.runs, text_s(gate.runs), gate.count)};
+    gate_document(&document, &gate);
+    const char *name = arena_printf(site->arena, "%s-%.40s-%04x", place->channel, gate.device,
+                                    (unsigned)(hash_u64(place->key, strlen(place->key)) & 0xffff));
+    const struct site_page page = {.file = file_of(site, name),
+                                   .title = document.title,
+                                   .date = gate.run,
+                                   .verdict = document.mark,
+                                   .change = change_of(site, &document),
+                                   .words = arena_printf(site->arena, "nothing in %zu run%s of %zu series", gate.runs,
+                                                         text_s(gate.runs), gate.count),
+                                   .window = gate.window};
     return add_page(site, &page, &document, err);
 }
 
@@ -106,20 +108,12 @@ static enum status add_fleet(struct site *site, const char *folder, struct err *
     fleet_judge(fleet, NULL, 0, NULL);
     fleet_document(&document, fleet, false);
     const char *name = path_base(folder);
-    const int code = fleet_exit_code(fleet, false);
     const struct site_page page = {.file = file_of(site, arena_printf(site->arena, "fleet-%s", name)),
                                    .title = arena_printf(site->arena, "fleet %s", name),
                                    .date = fleet->date,
-                                   .verdict = cell_toned(code == 1 ? "OUTLIERS"
-                                                         : code    ? "TOO FEW TO TELL"
-                                                                   : "ALIKE",
-                                                         code == 1 ? TONE_BAD
-                                                         : code    ? TONE_DOUBT
-                                                                   : TONE_GOOD),
-                                   .words = arena_printf(site->arena, "%zu device%s in %zu group%s",
-                                                         fleet->device_count, text_s(fleet->device_count),
-                                                         fleet->group_count, text_s(fleet->group_count))};
-    document.mark = page.verdict;
+                                   .verdict = document.mark,
+                                   .change = change_of(site, &document),
+                                   .words = document.verdict};
     return add_page(site, &page, &document, err);
 }
 

@@ -33,8 +33,7 @@ static const char *environment_facts(const struct result *result, struct arena *
     return lines;
 }
 
-/* Parses RFC 3339; drops fractions of a second. */
-static enum status unix_time(int64_t *seconds, const char *text, struct err *err)
+enum status history_time(int64_t *seconds, const char *text, struct err *err)
 {
     struct tm tm = {0};
     unsigned hours = 0, minutes = 0;
@@ -222,7 +221,7 @@ static void add_kpi(struct adding *adding, const struct result_kpi *kpi)
                                       .class = "",
                                       .label = kpi->name,
                                       .kernel = "",
-                                      .mode = "",
+                                      .mode = text_or_empty(kpi->of),
                                       .unit = kpi->unit && kpi->unit[0] ? kpi->unit : "1",
                                       .better = kpi->higher_is_better ? "higher" : "lower",
                                       .value = has ? kpi->value : NAN,
@@ -282,7 +281,7 @@ enum status history_add(struct history *history, const struct result *result, co
         return err->status;
     if (!COUNT_WHERE(c, result->cases, result->case_count, result_case_counts(c)))
         return err_set(err, ERR_CONFIG, "no case of this result counts: a run without results is no run");
-    if (unix_time(&adding.started, result->started_at, err))
+    if (history_time(&adding.started, result->started_at, err))
         return err->status;
     database_begin(history, true, err);
     add_all(&adding, options);

@@ -8,7 +8,7 @@ const char *const history_finding_names[] = {
     [FINDING_OPEN] = "open",     [FINDING_TENTATIVE] = "tentative",
     [FINDING_BROKEN] = "broken", [FINDING_MISSING] = "missing",
     [FINDING_SLOW] = "slow",     [FINDING_CHANGED] = "changed",
-    [FINDING_TIMER] = "timer",
+    [FINDING_TIMER] = "timer",   [FINDING_IMPROVED] = "improved",
 };
 
 /* ---- this run, series by series ---- */
@@ -74,6 +74,19 @@ static void judge_row(struct history_series *s, const struct history_judging *ju
     }
 }
 
+static void judge_improvement(struct history_series *s, const struct history_judging *judging)
+{
+    const struct history_alarm *alarm = history_improvement(&judging->window, s);
+    if (!alarm || s->finding != FINDING_NONE)
+        return;
+    s->finding = FINDING_IMPROVED;
+    s->shift = history_in_unit(s->higher_is_better, alarm->shift);
+    s->baseline = s->is_class ? NAN : s->higher_is_better ? 1 / alarm->baseline : alarm->baseline;
+    s->since = alarm->tau_at;
+    s->cause = alarm->cause;
+    s->commits = alarm->commits;
+}
+
 /* ---- the outcome ---- */
 
 /* Returns the rank of a finding; the worst comes first. */
@@ -82,7 +95,8 @@ static int rank_of(const struct history_series *s)
     static const int ranks[FINDING_KINDS][2] = {
         [FINDING_CONFIRMED] = {7, 0}, [FINDING_BROKEN] = {1, 1}, [FINDING_MISSING] = {2, 2},
         [FINDING_OPEN] = {3, 3},      [FINDING_SLOW] = {4, 4},   [FINDING_TENTATIVE] = {8, 5},
-        [FINDING_TIMER] = {6, 6},     [FINDING_NONE] = {9, 9},   [FINDING_CHANGED] = {6, 6},
+        [FINDING_TIMER] = {6, 6},     [FINDING_NONE] = {10, 10}, [FINDING_CHANGED] = {6, 6},
+        [FINDING_IMPROVED] = {9, 9},
     };
     return ranks[s->finding][s->slower];
 }
@@ -154,11 +168,14 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
         rows[count] = judging->class_rows[k];
         judge_alarm(rows[count], judging);
         judge_open(rows[count], judging);
+        judge_improvement(rows[count], judging);
         count += rows[count]->finding != FINDING_NONE;
     }
     history_group(rows, count, judging);
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
+        judge_improvement(rows[k], judging);
         series[k] = *rows[k];
+    }
     qsort(series, count, sizeof(*series), by_rank);
     const bool changed = judging->breaks[w->run_count - 1];
     double *ratios = arena_array(judging->arena, w->row_count + 1, sizeof(*ratios));
@@ -167,7 +184,8 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
         ratios[ratio_count] = w->rows[k].points[w->run_count - 1].value / w->rows[k].points[w->run_count - 2].value;
         ratio_count += !w->rows[k].is_kpi && isfinite(ratios[ratio_count]);
     }
-    *out = (struct history_gate){.channel = w->channel,
+    *out = (struct history_gate){.window = arena_copy(judging->arena, w, sizeof(*w)),
+                                 .channel = w->channel,
                                  .device = w->device,
                                  .run = run->started_at,
                                  .commit = run->git,

@@ -56,6 +56,10 @@ unsigned history_changes(const struct history_point *a, const struct history_poi
  * missing. */
 const struct history_series *history_other_timer(const struct history_window *w, const struct history_series *row);
 
+/* Returns the alarm that made the series faster for good in the last HISTORY_NEWS_RUNS runs; NULL: none, or it only
+ * undid a regression. */
+const struct history_alarm *history_improvement(const struct history_window *w, const struct history_series *row);
+
 /* Returns the sum of a series' open alarms, as ln; 0 without one. `first` receives the earliest. */
 double history_open_level(const struct history_series *row, const struct history_alarm **first);
 
@@ -64,6 +68,8 @@ size_t history_drop_runs(struct history *history, const char *channel, unsigned 
 
 /* ---- identity of a run ---- */
 
+/* Parses RFC 3339, to seconds since 1970; drops fractions of a second. */
+enum status history_time(int64_t *seconds, const char *text, struct err *err);
 /* Returns the key that identifies a device. */
 const char *history_device_key(const struct result *result, struct arena *arena);
 /* Rejects results that are not measurements: a prediction, a profile, a part of a run. */

@@ -97,6 +97,7 @@ static const struct history_point nothing = {
 
 const struct history_series history_unknown = {.timer = "",
                                                .unit = "1",
+                                               .shown_unit = "1",
                                                .this_run = NAN,
                                                .shift = NAN,
                                                .baseline = NAN,
@@ -108,9 +109,9 @@ const struct history_series history_unknown = {.timer = "",
                                                .group_change = NAN,
                                                .group_limit = NAN};
 
-static const char series_sql[] =
-    "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind = 'class', seen FROM series "
-    "WHERE channel = ?1 AND device = ?2 ORDER BY id";
+static const char series_sql[] = "SELECT id, case_id, label, class, timer, unit, kind = 'kpi', better = 'higher', kind "
+                                 "= 'class', seen, kind = 'kpi' "
+                                 "AND mode = 'fraction' FROM series WHERE channel = ?1 AND device = ?2 ORDER BY id";
 
 static void load_rows(struct history_window *window, struct history *history, struct arena *arena)
 {
@@ -128,6 +129,7 @@ static void load_rows(struct history_window *window, struct history *history, st
         row.higher_is_better = sqlite3_column_int(rows, 7);
         row.is_class = sqlite3_column_int(rows, 8);
         row.seen = sqlite3_column_int64(rows, 9);
+        row.shown_unit = sqlite3_column_int(rows, 10) ? UNIT_PERCENT : row.unit;
         row.points = arena_array(arena, runs, sizeof(*row.points));
         row.breaks = arena_array(arena, runs, sizeof(*row.breaks));
         row.changed = arena_array(arena, runs, sizeof(*row.changed));
@@ -255,6 +257,17 @@ const struct history_series *history_other_timer(const struct history_window *w,
             other->points[w->run_count - 1].present)
             return other;
     return NULL;
+}
+
+const struct history_alarm *history_improvement(const struct history_window *w, const struct history_series *row)
+{
+    const size_t count = row->alarm_count;
+    const struct history_alarm *last = count ? &row->alarms[count - 1] : NULL;
+    const bool undone = count > 1 && last[-1].shift > 0 && history_run_at(w, last[-1].tau) < w->run_count;
+    return last && !last->open && !last->accepted && last->shift < 0 && !undone &&
+                   history_run_at(w, last->tau) + HISTORY_NEWS_RUNS >= w->run_count
+               ? last
+               : NULL;
 }
 
 double history_open_level(const struct history_series *row, const struct history_alarm **first)

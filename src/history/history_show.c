@@ -39,18 +39,6 @@ static size_t values_of(const struct history_series *row, size_t runs)
     return COUNT_WHERE(point, row->points, runs, isfinite(point->value));
 }
 
-/* Returns "open: +5.0 % since 2026-03-11", or "". */
-static const char *open_words(const struct history_series *row, struct arena *arena)
-{
-    const struct history_alarm *first = NULL;
-    const double level = history_open_level(row, &first);
-    char words[UNITS_TEXT];
-    return first
-               ? arena_printf(arena, "open: %s since %.10s",
-                              units_change(words, history_in_unit(row->higher_is_better, expm1(level))), first->tau_at)
-               : "";
-}
-
 /* Adds the prediction error of the runs as one more figure. */
 static void add_prediction_error(struct document *document, const struct history_window *w)
 {
@@ -67,10 +55,80 @@ static void add_prediction_error(struct document *document, const struct history
                       spark(&row, w->run_count, document->arena));
 }
 
-static void add_list(struct document *document, const struct history_window *w, const bool *chosen)
+/* What is known about a series: its tone, too. */
+static struct cell remark(const struct history_window *w, const struct history_series *row, struct arena *arena)
+{
+    const struct history_alarm *first = NULL, *better = history_improvement(w, row);
+    const double level = history_open_level(row, &first), sign = row->higher_is_better ? -1 : 1;
+    const struct history_point *last = row->points ? &row->points[w->run_count - 1] : NULL;
+    char words[UNITS_TEXT];
+    if (row->retired)
+        return cell_text("accepted as gone");
+    if (first)
+        return cell_toned(arena_printf(arena, "open: %s since %.10s",
+                                       units_change(words, history_in_unit(row->higher_is_better, expm1(level))),
+                                       first->tau_at),
+                          TONE_BAD);
+    if (row->finding == FINDING_TENTATIVE || row->finding == FINDING_CONFIRMED)
+        return cell_toned(arena_printf(arena, "%s since %.10s", units_change(words, row->shift), row->since),
+                          row->finding == FINDING_TENTATIVE ? TONE_DOUBT
+                          : sign * row->shift > 0           ? TONE_BAD
+                                                            : TONE_GOOD);
+    if (better)
+        return cell_toned(arena_printf(arena, "%s since %.10s",
+                                       units_change(words, history_in_unit(row->higher_is_better, better->shift)),
+                                       better->tau_at),
+                          TONE_GOOD);
+    return cell_text(last && last->present && !values_of(row, w->run_count)
+                         ? arena_printf(arena, "%s in every run: %s", last->status, last->reason)
+                         : "");
+}
+
+const char *history_trend(const struct history_window *w, struct arena *arena)
+{
+    struct history_series all = {.points = arena_array(arena, w->run_count + 1, sizeof(*all.points))};
+    double *values = arena_array(arena, w->run_count + 1, sizeof(*values));
+    size_t *counts = arena_array(arena, w->run_count + 1, sizeof(*counts));
+    FOR_EACH(const struct history_series, row, w->rows, w->row_count) {
+        size_t count = 0;
+        for (size_t run = 0; run < w->run_count && row->is_kpi; run++)
+            if (row->points[run].value > 0)
+                values[count++] = row->points[run].value;
+        const double usual = median_of(values, count);
+        for (size_t run = 0; run < w->run_count && row->is_kpi; run++) {
+            const double ratio = row->points[run].value / usual;
+            if (!(ratio > 0))
+                continue;
+            all.points[run].value += row->higher_is_better ? log(ratio) : -log(ratio);
+            counts[run]++;
+        }
+    }
+    for (size_t run = 0; run < w->run_count; run++) /* as ratios; NaN: none */
+        all.points[run].value = exp(all.points[run].value / (double)counts[run]);
+    return values_of(&all, w->run_count) ? spark(&all, w->run_count, arena) : "";
+}
+
+size_t history_missing(const struct history_window *w, const char *until)
+{
+    SCOPED(arena_release) struct arena scratch = {0};
+    struct err ignored = {0};
+    double *gaps = arena_array(&scratch, w->run_count + 1, sizeof(*gaps));
+    size_t missing = 0;
+    int64_t now = 0;
+    for (size_t run = 1; run < w->run_count; run++)
+        gaps[run - 1] = (double)(w->runs[run].started - w->runs[run - 1].started);
+    const double usual = w->run_count > 2 ? median_of(gaps, w->run_count - 1) : NAN; /* sorts them */
+    if (!history_time(&now, until, &ignored))
+        gaps[w->run_count - 1] = (double)(now - w->runs[w->run_count - 1].started);
+    for (size_t run = 0; run < w->run_count && usual > 0; run++)
+        missing += gaps[run] >= 1.5 * usual ? (size_t)(gaps[run] / usual + 0.5) - 1 : 0;
+    return missing;
+}
+
+struct table *history_list(const struct history_window *w, const struct history_series *const *series, size_t count,
+                           struct arena *arena)
 {
     const size_t runs = w->run_count < SPARK_RUNS ? w->run_count : SPARK_RUNS;
-    struct arena *arena = document->arena;
     struct table_column *columns = arena_array(arena, 6, sizeof(*columns));
     columns[0].title = "case";
     columns[1].title = "timer";
@@ -80,22 +138,17 @@ static void add_list(struct document *document, const struct history_window *w, 
                                        .flags = COLUMN_STRIP};
     columns[5] = (struct table_column){.title = "", .flags = COLUMN_PROSE};
     struct table *table = table_new(arena, columns, 6);
-    for (size_t k = 0; k < w->row_count; k++) {
-        const struct history_series *row = &w->rows[k];
-        if (chosen[k])
-            table_add(table, (struct cell[]){cell_text(row->label), cell_text(row->is_kpi ? "kpi" : row->timer),
-                                             cell_number((double)values_of(row, w->run_count)),
-                                             cell_quantity(row->points[w->run_count - 1].value, row->unit),
-                                             cell_text(spark(row, w->run_count, arena)),
-                                             cell_text(row->retired ? "accepted as gone" : open_words(row, arena))});
+    for (size_t k = 0; k < count; k++) {
+        const struct history_series *row = series[k];
+        const struct cell said = remark(w, row, arena);
+        const size_t values = row->points ? values_of(row, w->run_count) : 0;
+        if (row->points)
+            table_add(table,
+                      (struct cell[]){cell_text(row->label), cell_text(row->timer), cell_number((double)values),
+                                      cell_quantity(row->points[w->run_count - 1].value, row->shown_unit),
+                                      cell_toned(values ? spark(row, w->run_count, arena) : "", said.tone), said});
     }
-    document_table(document, NULL, NULL, table);
-    add_prediction_error(document, w);
-    for (size_t k = 0; k < w->row_count; k++) {
-        const struct history_alarm *first = NULL;
-        if (w->rows[k].is_class && history_open_level(&w->rows[k], &first) > 0)
-            document_text(document, 0, TONE_BAD, "%s: %s", w->rows[k].label, open_words(&w->rows[k], arena));
-    }
+    return table;
 }
 
 /* Returns what is known about a point besides its value. */
@@ -140,11 +193,11 @@ static void add_runs(struct document *document, const struct history_window *w, 
     for (size_t k = 0; k < w->run_count; k++) {
         const double value = row->points[k].value, moved = value / before - 1;
         const struct history_run *run = &w->runs[k];
-        table_add(table,
-                  (struct cell[]){cell_text(arena_printf(arena, "%.19s", run->started_at)),
-                                  cell_known(arena_printf(arena, "%.12s", run->git)), cell_quantity(value, row->unit),
-                                  isfinite(moved) ? cell_number(moved) : cell_absent(),
-                                  cell_text(remarks(w, row, k, arena))});
+        table_add(table, (struct cell[]){cell_text(arena_printf(arena, "%.19s", run->started_at)),
+                                         cell_known(arena_printf(arena, "%.12s", run->git)),
+                                         cell_quantity(value, row->shown_unit),
+                                         isfinite(moved) ? cell_number(moved) : cell_absent(),
+                                         cell_text(remarks(w, row, k, arena))});
         before = isfinite(value) ? value : before;
     }
     document_table(document, NULL, NULL, table);
@@ -206,17 +259,19 @@ static void add_values(struct chart *chart, const struct history_window *w, cons
         struct chart_point *point = chart_point(chart, curve, (double)k, value > 0 ? value : NAN);
         point->name = arena_printf(chart->arena, "%.16s", w->runs[k].started_at);
         point->said = arena_printf(chart->arena, "%.19s, commit %.12s\n%s", w->runs[k].started_at, w->runs[k].git,
-                                   units_quantity(words, value, row->unit));
+                                   units_quantity(words, value, row->shown_unit));
     }
 }
 
-static void add_chart(struct document *document, const struct history_window *w, const struct history_series *row,
-                      size_t at)
+bool history_chart(struct document *document, const struct history_window *w, const struct history_series *row,
+                   const char *key, const char *title, const char *text)
 {
     struct arena *arena = document->arena;
+    if (!row->points || values_of(row, w->run_count) < 2)
+        return false;
     const char **dates = arena_array(arena, w->run_count, sizeof(*dates));
     struct chart *chart = chart_new(
-        arena, arena_printf(arena, "series-%zu", at), row->label,
+        arena, key, row->label,
         arena_printf(
             arena,
             "%s over %zu runs. Bands are 3 robust standard deviations around the median of runs of one level; dotted "
@@ -224,48 +279,73 @@ static void add_chart(struct document *document, const struct history_window *w,
             row->is_kpi ? "Key figure" : "Time", w->run_count));
     for (size_t k = 0; k < w->run_count; k++)
         dates[k] = arena_printf(arena, "%.10s", w->runs[k].started_at);
+    chart->flat = true;
     chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = dates, .name_count = w->run_count};
-    chart->y = (struct chart_axis){.title = "", .unit = row->unit, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "", .unit = row->shown_unit, .scale = CHART_LINEAR};
     add_values(chart, w, row);
     chart_fit(chart, true, 0);
     const double middle = (chart->y.low + chart->y.high) / 2; /* noise of one percent is not stretched to full height */
     chart_fit(chart, true, 0.06 * middle);
     add_bands(chart, w, row);
     add_lines(chart, w, row);
-    document_add(
-        document,
-        (struct section){
-            .show = SHOW_HTML, .key = chart->name, .title = row->label, .chart = chart, .table = chart_table(chart)});
+    document_add(document, (struct section){.show = SHOW_HTML,
+                                            .level = 1,
+                                            .key = key,
+                                            .title = title,
+                                            .text = text,
+                                            .chart = chart,
+                                            .table = chart_table(chart)});
+    return true;
+}
+
+/* Series that moved come first: open alarms, then improvements. */
+static void by_news(const struct history_window *w, const struct history_series **rows, size_t count)
+{
+    size_t kept = 0;
+    for (int news = 0; news < 2; news++)
+        for (size_t k = kept; k < count; k++) {
+            const struct history_alarm *first = NULL;
+            const struct history_series *row = rows[k];
+            history_open_level(row, &first);
+            if (!(news ? history_improvement(w, row) : first))
+                continue;
+            memmove(&rows[kept + 1], &rows[kept], (k - kept) * sizeof(const struct history_series *));
+            rows[kept++] = row;
+        }
 }
 
 enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,
                          const char *const *globs, size_t glob_count, struct err *err)
 {
     struct history_window w;
-    size_t count = 0, only = 0;
+    struct arena *arena = document->arena;
+    size_t count = 0, charts = 0;
     database_begin(history, false, err);
-    history_load(&w, history, channel, device, SHOWN_RUNS, document->arena);
+    history_load(&w, history, channel, device, SHOWN_RUNS, arena);
     if (database_end(history))
         return err->status;
-    document->title = arena_printf(document->arena, "%s, %s", w.device, w.channel);
-    bool *chosen = arena_array(document->arena, w.row_count + 1, sizeof(*chosen));
-    for (size_t k = 0; k < w.row_count; k++) {
-        chosen[k] = !w.rows[k].is_class && text_filtered(globs, glob_count, w.rows[k].case_id, w.rows[k].label);
-        only = chosen[k] ? k : only;
-        count += chosen[k];
-    }
+    document->title = arena_printf(arena, "%s, %s", w.device, w.channel);
+    const struct history_series **rows = arena_array(arena, w.row_count + 1, sizeof(*rows));
+    FOR_EACH(const struct history_series, row, w.rows, w.row_count)
+        if (!row->is_class && text_filtered(globs, glob_count, row->case_id, row->label))
+            rows[count++] = row;
     if (!count)
         return err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
+    by_news(&w, rows, count);
     document_text(document, 0, TONE_PLAIN, "%s, channel %s: %zu run%s, %.10s to %.10s\n\n", w.device, w.channel,
                   w.run_count, text_s(w.run_count), w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
-    if (count > 1)
-        add_list(document, &w, chosen);
-    for (size_t quiet = 0, charts = 0; quiet < 2; quiet++) /* moved series first */
-        for (size_t k = 0; k < w.row_count && charts < MOST_CHARTS; k++)
-            if (chosen[k] && !w.rows[k].alarm_count == (quiet == 1) && values_of(&w.rows[k], w.run_count) > 1)
-                add_chart(document, &w, &w.rows[k], ++charts);
+    if (count > 1) {
+        document_table(document, NULL, NULL, history_list(&w, rows, count, arena));
+        add_prediction_error(document, &w);
+    }
+    FOR_EACH(const struct history_series, row, w.rows, w.row_count)
+        if (row->is_class && count > 1 && *remark(&w, row, arena).text)
+            document_text(document, 0, TONE_BAD, "%s: %s", row->label, remark(&w, row, arena).text);
+    for (size_t k = 0; k < count && charts < MOST_CHARTS; k++)
+        charts +=
+            history_chart(document, &w, rows[k], arena_printf(arena, "series-%zu", charts + 1), rows[k]->label, NULL);
     if (count == 1)
-        add_runs(document, &w, &w.rows[only]);
+        add_runs(document, &w, rows[0]);
     return STATUS_OK;
 }
 

@@ -88,6 +88,13 @@ const char *percent_words(double fraction, struct arena *arena)
     return quantity_words(fraction, UNIT_PERCENT, arena);
 }
 
+struct cell cell_tile(size_t value, enum tone some)
+{
+    struct cell cell = cell_quantity((double)value, UNIT_COUNT);
+    cell.tone = value ? some : TONE_PLAIN;
+    return cell;
+}
+
 struct table *schema_record(struct arena *arena, const char *id, const char *version)
 {
     struct table *record = table_record(arena);

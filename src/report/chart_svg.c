@@ -343,7 +343,7 @@ static void lay_out(struct sheet *sheet, double width)
             if (point->words &&
                 (chart->series[s].kind == CHART_BAR || (chart->series[s].kind == CHART_INTERVAL && names)))
                 words = fmax(words, svg_text_width(point->words));
-    const double height = names ? sheet->row * (double)chart->y.name_count : 400;
+    const double height = names ? sheet->row * (double)chart->y.name_count : chart->flat ? 200 : 400;
     const double right = cells ? fmin(width - 12, left + 96 * (double)chart->x.name_count) : width - words - 16;
     const double column = (right - left) / (double)chart->x.name_count;
     svg->upright = cells && chart->x.name_count <= MOST_UPRIGHT && longest - 16 > column;

@@ -102,8 +102,8 @@ static struct table *metrics_of(const struct fleet *fleet, struct arena *arena)
     return table;
 }
 
-/* What a slow device has in all of its cases: "everywhere 5.1 % slower (clock: 2.00 GHz where others hold 2.10 GHz)". Without
- * `details` only the cause is named. */
+/* What a slow device has in all of its cases: "everywhere 5.1 % slower (clock: 2.00 GHz where others hold 2.10 GHz)".
+ * Without `details` only the cause is named. */
 static const char *story_of(const struct fleet *fleet, size_t device, bool details, struct arena *arena)
 {
     const struct fleet_device *d = &fleet->devices[device];

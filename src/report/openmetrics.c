@@ -277,6 +277,7 @@ void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
                   {"slow", gate->findings[FINDING_SLOW]},
                   {"changed", gate->findings[FINDING_CHANGED]},
                   {"timer", gate->findings[FINDING_TIMER]},
+                  {"improved", gate->findings[FINDING_IMPROVED]},
                   {"learning", gate->learning},
                   {"quiet", gate->quiet},
                   {"faster", gate->faster},

@@ -26,6 +26,8 @@ const char *change_words(double change, struct arena *arena);
 /* Says how many cases a neighbour disturbed and by how much, without a full stop; "" if none. */
 const char *disturbed_words(const struct result *result, struct arena *arena);
 const char *percent_words(double fraction, struct arena *arena);
+/* A count as a tile; `some`: its tone if it is not 0. */
+struct cell cell_tile(size_t value, enum tone some);
 struct count {
     const char *key, *word;
     size_t count;

@@ -134,11 +134,32 @@ def site(bench):
     check(leads in (bench.home / "site" / pages[0]).read_text() and leads not in index, "a page leads back to the index")
     page = (bench.home / "site" / pages[0]).read_text()
     check("STILL SLOWER" in page and "<svg" in page and "stream_copy n=1Ki" in page, "a page has the verdict and the series")
+    check("n=1Ki 5." in index and "slower since 2026-03-11 (environment)" in index and re.search(r"<td>none</td>|<td>none<", index), "the index has the last change, and no run is missing")
+    check(max(map(len, pages)) < 80, f"short addresses: {pages}")
     check(all(text.count("Content-Security-Policy") == 1 for text in (index, page)), "nothing but its own script runs in a page")
     for args, code, words in ((["--history", DB], 2, "say with -o where"), (["--history", "none.db", "-o", "x"], 2, "there is no history none.db"),
                               (["--history", DB, "-o", "x", "--format", "csv"], 2, "a site is pages"), ([], 2, "expects at least 1 argument (RESULT...), got 0"),
                               (["--history", DB, "missing", "-o", "x"], 2, "folders of a fleet's results")):
         check_run(run("report", *args, home=bench.home), code, f"report {args}", stderr=words)
+
+
+def news(bench):
+    """Series of a kernel that moved together are one row; an improvement stays in the verdict for two weeks; missing nights are counted."""
+    bench.fresh().add_all(range(10))
+    bench.add_all([12, 13], ratios={1024 * k: 0.9 for k in (1, 2)})
+    done = bench.gate(0, "two are faster", ["FASTER  stream_copy, 2 of 12", "-10 % since 2026-03-13", "stream_copy, 2 of 12: 1", "% faster since"])
+    check(done.stdout.splitlines()[-1].startswith("NO REGRESSION: 2 faster, 10 quiet"), f"the verdict is the last line: {done.stdout}")
+    bench.add_all(range(14, 21), ratios={1024 * k: 0.9 for k in (1, 2)})
+    bench.gate(0, "and days later", ["FASTER  stream_copy, 2 of 12", "2 still faster, 12 quiet"])
+    gate = validated(bench, bench.history("gate", "--format", "json"), "gate of improvements")
+    check(findings(gate) == {("improved", "stream_copy/n=1024"), ("improved", "stream_copy/n=2048")}, f"improvements: {findings(gate)}")
+    check_run(run("report", "--history", DB, "-o", "site", home=bench.home), 0, "a site")
+    index = (bench.home / "site/index.html").read_text()
+    check('<span class="doubt">2</span>' in index and "NO REGRESSION" in index, "two nights are missing")
+    page = bench.history("gate", "--format", "html").stdout
+    check(page.count('data-picture="series-') == 1 and 'href="#series-1"' in page, "a picture of what changed, none of quiet series")
+    bench.add_all(range(21, 33), ratios={1024 * k: 0.9 for k in (1, 2)})
+    bench.gate(0, "weeks later", "NO REGRESSION: 12 quiet")
 
 
 def suite_step(bench):
@@ -470,7 +491,7 @@ def full_disk(bench):
 
 def every_part(home):
     bench = Bench(home, runs.measure(home))
-    for part in (quiet_runs, one_step, suite_step, missing_and_broken, environment_change, other_timer, changed_inputs, confirmation, confirmed_at_once, exports, bad_runs,
+    for part in (quiet_runs, one_step, news, suite_step, missing_and_broken, environment_change, other_timer, changed_inputs, confirmation, confirmed_at_once, exports, bad_runs,
                  bad_files, flipped_bits, locked, full_disk):
         part(bench)
 

@@ -86,6 +86,8 @@ static void a_lost_improvement_is_open(void **state)
     add_runs(&n, 2);
     assert_string_equal(gate(&n), "confirmed copy/n=5 -10; = 0 0");
     add_runs(&n, 12);
+    assert_string_equal(gate(&n), "improved copy/n=5; = 0 0"); /* news for two weeks */
+    add_runs(&n, 1);
     assert_string_equal(gate(&n), "= 0 0");
     n.ratio[4] = 1;
     add_runs(&n, 2);
