@@ -93,6 +93,7 @@ def by_correlation(trace):
         call = calls.get(event.correlation)
         if call:
             ran.add(call)
+            event.launched = call.start
         if event.source == "capture":
             continue
         if call and call.thread is None:

@@ -248,9 +248,10 @@ def map_row(row, o):
 def described_product(o, *bmnk):
     """A product of the operator's types."""
     stored = "u8" if o.dtype == "bool" else o.dtype
-    total = "u8" if o.total == "bool" else o.total
-    return {"family": "gemm", "in": stored, "out": total if total in BYTES else stored,
-            "sizes": [float(size) for size in bmnk]}
+    element = float(BYTES[stored])
+    return {"family": "gemm", "type": "fp8" if stored.startswith(("e4m3", "e5m2")) else stored,
+            "scales": "row" if element < 2 else "none", "in_bytes": element,
+            "out_bytes": float(bytes_of(o.total) or element)} | {key: float(size) for key, size in zip("bmnk", bmnk)}
 
 
 def other_size(size, filter_size, stride, pad, dilation, is_transposed):
@@ -281,14 +282,16 @@ def described_convolution(o):
         return described_product(o, 1, d[0] * made[0] * made[1], d[4], d[1])
     channels = (d[4], d[1]) if is_transposed else (d[1], d[4])
     images = (made, given) if is_transposed else (given, made)
-    return {"family": "convolution", "in": o.dtype, "bytes": float(bytes_of(o.dtype)),
-            "op": "backward" if is_transposed else "forward",
-            "sizes": [d[0], *channels, max(1.0, d[10]), *images[0], *images[1], d[5], d[6]]}
+    return {"family": "convolution", "type": o.dtype, "in_bytes": float(bytes_of(o.dtype)),
+            "op": "backward" if is_transposed else "forward", "images": d[0], "channels_in": channels[0],
+            "channels_out": channels[1], "groups": max(1.0, d[10]), "in": images[0], "out": images[1],
+            "filter": (d[5], d[6])}
 
 
 def described_elements(o, count, arrays, element_bytes):
     """Arrays that are read or written."""
-    return {"family": "elementwise", "in": o.dtype, "bytes": element_bytes, "sizes": [count, 1.0, arrays]}
+    return {"family": "elementwise", "type": o.dtype, "in_bytes": element_bytes, "rows": count,
+            "columns": 1.0, "operands": arrays}
 
 
 def describe(o):
@@ -307,8 +310,8 @@ def describe(o):
     if o.kind == "conv":
         return described_convolution(o)
     if o.kind in ("norm", "softmax"):
-        return {"family": "softmax" if o.kind == "softmax" else "layer_norm", "in": o.dtype, "bytes": element,
-                "sizes": [d[0], d[1], 0.0]}
+        return {"family": "softmax" if o.kind == "softmax" else "layer_norm", "type": o.dtype, "in_bytes": element,
+                "rows": d[0], "columns": d[1]}
     if o.kind == "elementwise":
         both = (element + BYTES[o.total]) / 2 if o.total in BYTES else element  # a copy may convert
         is_filled = o.name in ("aten::fill_", "aten::zero_")
@@ -325,11 +328,10 @@ def flops_of(o, described):
     """Of one call; NaN: not known. Of a convolution by its description."""
     d, flops = o.dims, 0.0
     if o.kind == "conv" and described and described["family"] == "gemm":
-        batch, m, n, k = described["sizes"]
-        flops = 2 * max(1.0, batch) * m * n * k
+        flops = 2 * max(1.0, described["b"]) * described["m"] * described["n"] * described["k"]
     elif o.kind == "conv" and described:
-        images, channels_in, channels_out, groups, _, _, *sizes = described["sizes"]
-        flops = 2 * images * channels_out * sizes[0] * sizes[1] * channels_in / groups * sizes[2] * sizes[3]
+        flops = 2 * described["images"] * described["channels_out"] * math.prod(described["out"]) * \
+            described["channels_in"] / described["groups"] * math.prod(described["filter"])
     elif o.kind == "attention":
         flops = 2 * d[0] * d[1] * d[3] * d[4] * (d[5] + d[6]) / (2 if o.causal else 1)
     elif o.kind in ("gemm", "moe_gemm"):

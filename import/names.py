@@ -79,6 +79,49 @@ def read_tensile(operator, name, grid):
     return traits
 
 
+# ---- names for people ----
+
+CODE = re.compile(r"[^<(]*[A-Za-z0-9_][<(]")  # template or function arguments follow the name
+NAMELESS = "(anonymous namespace)::"
+
+
+def without_scope(out):
+    """The text before a last "NAMESPACE::" or "CLASS<...>::"; an enclosing function stays."""
+    depth, at = 0, len(out)
+    while at and (depth or out[at - 1].isalnum() or out[at - 1] in "_~>"):
+        at -= 1
+        depth += (out[at] == ">") - (depth > 0 and out[at] == "<")
+    return out[:at]
+
+
+def plain_name(name):
+    """A C++ function's name without its result's type, its arguments and all namespaces; Tensile's with no more than
+    types, tile, instruction and split; any other name as it is."""
+    tensile = re.match(r"(?:Custom_)?(Cijk_.*?)_MT", name)
+    if tensile:
+        types = re.split(r"_(?:Bias|HA?|SAV|UserArgs|MT)_", tensile[1] + "_MT_")[0]
+        return " ".join([types, *re.findall(r"_(M[TI]\d+x[\dx]+|GSU(?![01]_)\d+|SK[1-9])(?=_|$)", name)])
+    if not CODE.match(name) and NAMELESS[:-2] not in name:
+        return name
+    out, depth, at = "", 0, 0
+    while at < len(name):
+        while name.startswith(NAMELESS, at):
+            at += len(NAMELESS)
+        letter = name[at:at + 1]
+        if not letter or (letter == "(" and not depth):
+            break
+        depth += (letter in "(<[{") - (letter in ")>]}")
+        if name.startswith("::", at) and out and out[-1] not in ")}":
+            out = without_scope(out)
+            at += 1
+        elif letter == " " and not depth:  # the text so far was the result's type
+            out = ""
+        else:
+            out += letter
+        at += 1
+    return out if out and not depth else name
+
+
 # ---- Composable Kernel, AITER, flash attention, Triton: by words; the first that matches ----
 
 WORDS = (

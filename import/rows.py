@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Events into rows: one operator with one shape, or one kernel whose operator is not known; time by operator name; the
 timeline. Rows are found by what they are."""
+import heapq
 import math
 from itertools import groupby
 from operator import attrgetter
 
 from mapping import describe, flops_of, map_row
-from names import name_of_kind, read_kernel_name
+from names import name_of_kind, plain_name, read_kernel_name
 from operators import DIMS, Inputs, Operator
 from shapes import read_operator
 from trace import INF
 
 NAN = math.nan
 MOST_NAMES = 2000  # letters of the names of a row's kernels
+MOST_GAPS = 8      # the longest
 TEXTS = ("operator kind source shape dtype total layout kernels traits kernel params other_params library "
          "library_params cpu_kernel cpu_params cpu_library cpu_exclude why").split()
 NUMBERS = "total_ns median_ns min_ns max_ns share algorithm_bytes_per_s bus_bytes_per_s wrong_elements flops".split()
@@ -57,10 +59,10 @@ class Rows:
         if row:
             return row, False
         row = self.items[key] = dict.fromkeys(TEXTS, "") | dict.fromkeys(NUMBERS, NAN)
-        row |= {"number": len(self.events), "operator": o.name, "kind": o.kind, "source": source if shape else "none",
-                "shape": shape, "is_explained": bool(DIMS[o.kind]) and o.dims[0] > 0, "dtype": o.dtype,
-                "total": o.total, "layout": o.layout, "traits": traits, "why": "no shape is known", "calls": 0.0,
-                "is_fnuz": False, "described": None, "launch": None}
+        row |= {"number": len(self.events), "operator": o.name, "short": plain_name(o.name), "kind": o.kind,
+                "source": source if shape else "none", "shape": shape, "dtype": o.dtype, "total": o.total,
+                "is_explained": bool(DIMS[o.kind]) and o.dims[0] > 0, "layout": o.layout, "traits": traits,
+                "why": "no shape is known", "calls": 0.0, "is_fnuz": False, "described": None, "launch": None}
         self.events.append([])
         return row, True
 
@@ -192,28 +194,60 @@ def covered(events, activities):
     return total + (end - start) if end > -INF else total
 
 
+class Gaps:
+    """Times in which nothing ran on a device, and how much of them passed before the host launched what came next."""
+
+    def __init__(self, names):
+        self.names, self.count, self.host_ns, self.longest = names, 0, NAN, []
+
+    def add(self, number, events, unit_ns):
+        """Those between a device's events, which are sorted by start."""
+        last, first = events[0], events[0].start
+        for event in events:
+            if event.end == INF:
+                continue
+            if event.start > last.end:
+                length, host = (event.start - last.end) * unit_ns, NAN
+                if event.launched is not None:
+                    host = min(length, max(0.0, (event.launched - last.end) * unit_ns))
+                    self.host_ns = host + (0.0 if math.isnan(self.host_ns) else self.host_ns)
+                self.count += 1
+                one = (length, self.count, number, (last.end - first) * unit_ns, host, last.name, event.name)
+                heapq.heappush(self.longest, one)
+                if len(self.longest) > MOST_GAPS:
+                    heapq.heappop(self.longest)
+            last = max(last, event, key=lambda one: one.end)
+
+    def listed(self):
+        """The longest first."""
+        return [{"device": device, "start_ns": start, "length_ns": length, "host_ns": host,
+                 "after": plain_name(self.names[before][0]), "before": plain_name(self.names[after][0])}
+                for length, _, device, start, host, before, after in sorted(self.longest, reverse=True)]
+
+
 def timeline_of(trace):
     """What the GPUs did, summed over devices; where events overlap, their time counts once. NaN without events."""
     keys = ("compute_ns communication_ns copy_ns exposed_communication_ns exposed_copy_ns busy_ns idle_ns "
-            "span_ns").split()
+            "span_ns host_ns").split()
     if not any(event.end != INF for event in trace.events):
-        return dict.fromkeys(keys, NAN) | {"devices": 0}
+        return dict.fromkeys(keys, NAN) | {"devices": 0, "gap_count": 0, "gaps": []}
     trace.events.sort(key=lambda event: (event.device, event.start))
     all_kinds = {"compute", "communication", "copy"}
     sums = dict.fromkeys(("work", "communication", "copy", "without copies", "busy", "span"), 0.0)
-    devices = 0
+    devices, gaps = 0, Gaps(trace.names.items)
     for device, group in groupby(trace.events, attrgetter("device")):
         events, unit_ns = list(group), trace.units_ns[device]
         devices += 1
         for key, kinds in (("work", {"compute"}), ("communication", {"communication"}), ("copy", {"copy"}),
                            ("without copies", {"compute", "communication"}), ("busy", all_kinds)):
             sums[key] += covered(events, kinds) * unit_ns
+        gaps.add(devices - 1, events, unit_ns)
         ends = [event.end for event in events if event.end != INF]
         sums["span"] += (max(ends) - events[0].start) * unit_ns if ends else 0.0
     without = sums["without copies"]
     return dict(zip(keys, (sums["work"], sums["communication"], sums["copy"], without - sums["work"],
-                           sums["busy"] - without, sums["busy"], sums["span"] - sums["busy"], sums["span"]))) | {
-        "devices": devices}
+                           sums["busy"] - without, sums["busy"], sums["span"] - sums["busy"], sums["span"],
+                           gaps.host_ns))) | {"devices": devices, "gap_count": gaps.count, "gaps": gaps.listed()}
 
 
 # ---- all of it ----
@@ -238,15 +272,31 @@ def sum_times(rows):
     return total
 
 
+def times_by_name(named):
+    """[{name, short, calls, total_ns, share}] of (name, calls, time), the longest first."""
+    sums = {}
+    for name, calls, time_ns in named:
+        one = sums.setdefault(name, {"name": name, "short": plain_name(name), "calls": 0.0, "total_ns": NAN})
+        one["calls"] += calls
+        if math.isfinite(time_ns):
+            one["total_ns"] = time_ns + (0.0 if math.isnan(one["total_ns"]) else one["total_ns"])
+    total, seen = sum_times(sums.values()), {}
+    for one in sums.values():
+        one["share"] = one["total_ns"] / total if total else NAN
+        seen[one["short"]] = number = seen.get(one["short"], 0) + 1
+        one["short"] += f" #{number}" if number > 1 else ""
+    return sorted(sums.values(), key=lambda one: (-(one["total_ns"] if math.isfinite(one["total_ns"]) else -1.0),
+                                                  one["name"]))
+
+
 def aggregate(trace):
     """Adds up what was read."""
     timeline = timeline_of(trace)
     by_name = Rows(trace, True)
     by_name.assign()
-    total = sum_times(by_name.items.values())
-    operators = [{"name": row["operator"], "calls": row["calls"], "total_ns": row["total_ns"],
-                  "share": row["total_ns"] / total if total else NAN} for row in by_name.items.values()]
-    operators.sort(key=lambda row: (-(row["total_ns"] if math.isfinite(row["total_ns"]) else -1.0), row["name"]))
+    operators = times_by_name((row["operator"], row["calls"], row["total_ns"]) for row in by_name.items.values())
+    kernels = times_by_name((trace.names.items[event.name][0], 1, (event.end - event.start) *
+                             trace.units_ns[event.device] if event.end != INF else NAN) for event in trace.events)
     join_parts(trace)
     rows = Rows(trace, False)
     rows.assign()
@@ -258,4 +308,4 @@ def aggregate(trace):
     explained = sum_times(row for row in items if row["is_explained"])
     return {"device": trace.device_name, "arch": trace.arch, "cus": trace.cus, "events": len(trace.events) - trace.lost,
             "total_ns": total, "explained_ns": explained, "timeline": timeline, "rows": sorted(items, key=by_time),
-            "operators": operators}
+            "operators": operators, "kernels": kernels}

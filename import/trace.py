@@ -18,13 +18,14 @@ class Event:
     start, end: of the file's own clock; infinite: it is counted, its time is not known. operator: number of a
     signature. call: the operator's call, events of one call are one call of its row; while its file is read, the
     stream. external: the operator's id, or of a graph's kernel its node. source: where the operator comes from;
-    "capture": a graph launched it."""
-    __slots__ = ("start", "end", "correlation", "external", "name", "operator", "call", "device", "activity", "source")
+    "capture": a graph launched it. launched: when the host began to launch it; None: not known."""
+    __slots__ = ("start", "end", "correlation", "external", "name", "operator", "call", "device", "activity", "source",
+                 "launched")
 
     def __init__(self, name, device, activity="compute", start=INF, end=INF):
         self.name, self.device, self.activity, self.start, self.end = name, device, activity, start, end
         self.correlation = self.external = 0
-        self.operator = self.call = None
+        self.operator = self.call = self.launched = None
         self.source = "none"
 
 

@@ -29,11 +29,12 @@ struct import_launch {
 
 /* One operator with one shape, or one kernel whose operator is unknown. Missing texts are "". */
 struct import_row {
-    const char *operator; /* "aten::addmm"; for a kernel alone, its name */
-    const char *kind;     /* "gemm" "attention" ... "other" */
-    const char *source;   /* origin of the shape: "operator" "log" "capture" ... "none" */
-    const char *shape;    /* "M=141 N=512 K=512"; if not understood, the sizes of inputs, "[4,8]"; "" unknown */
-    bool is_explained;    /* the shape is understood, not only shown */
+    const char *operator;   /* "aten::addmm"; for a kernel alone, its name */
+    const char *short_name; /* without arguments and namespaces, if it is code */
+    const char *kind;       /* "gemm" "attention" ... "other" */
+    const char *source;     /* origin of the shape: "operator" "log" "capture" ... "none" */
+    const char *shape;      /* "M=141 N=512 K=512"; if not understood, the sizes of inputs, "[4,8]"; "" unknown */
+    bool is_explained;      /* the shape is understood, not only shown */
     const char *dtype, *total;
     const char *layout;  /* "TN", "NHWC"; "" unknown */
     const char *kernels; /* names of its GPU kernels, the first few */
@@ -56,6 +57,7 @@ struct import_row {
     double wrong_elements;               /* collectives only: errors found in all calls together; NaN: not checked */
     double flops;                        /* of one call; NaN */
     double lower_bound_ns, fraction;     /* on the trace's own GPU: lower bound, and its share of the median; NaN */
+    const char *bound;                   /* the roof that it follows from: "HBM", "matrix_bf16"; "" unknown */
     struct described described;          /* input for predicting a tuned kernel; family "": no model */
     /* prediction for one call there; the interval from low to high contains the true time in 80 % of cases; NaN */
     const char *estimate_note; /* origin of the constants, if not the GPU's own; NULL: no note */
@@ -63,9 +65,9 @@ struct import_row {
     struct import_launch launch; /* kernel "": unknown */
 };
 
-/* Time by operator name, summed over shapes. */
+/* Time by operator name, summed over shapes, or by GPU kernel. */
 struct import_operator {
-    const char *name;
+    const char *name, *short_name;
     double calls, total_ns, share;
 };
 
@@ -74,7 +76,14 @@ struct import_timeline {
     double compute_ns, communication_ns, copy_ns;     /* time with any such event */
     double exposed_communication_ns, exposed_copy_ns; /* time without compute, and without compute and communication */
     double busy_ns, idle_ns, span_ns;                 /* time with any event, with none, and in total */
-    size_t devices;
+    double host_ns; /* part of idle_ns in which the host had not yet launched what came next; NaN: not known */
+    size_t devices, gap_count;
+    struct import_gap { /* times with no event, the longest first */
+        uint32_t device;
+        double start_ns, length_ns, host_ns; /* start: since the device's first event; host: as above */
+        const char *after, *before;          /* the kernels around it */
+    } * gaps;
+    size_t listed_gaps;
 };
 
 struct import_note {
@@ -96,8 +105,8 @@ struct import {
     struct import_timeline timeline;
     struct import_row *rows; /* by time, then by calls */
     size_t row_count;
-    struct import_operator *operators;
-    size_t operator_count;
+    struct import_operator *operators, *kernels;
+    size_t operator_count, kernel_count;
     double total_ns;     /* of all rows */
     double explained_ns; /* of rows whose shape is understood */
     struct import_note *notes;

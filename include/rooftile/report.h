@@ -127,9 +127,9 @@ int nagios_code(int exit_code);
 struct import;
 struct import_changes; /* rooftile/import.h */
 
-/* Where the time goes, by operator and shape; `verbose`: also by operator alone. import_diff_document: the changes
- * between two imports. */
-void import_document(struct document *document, const struct import *import, bool verbose);
+/* Where the time goes, by operator and shape. `suite`: the file that was made of it (NULL: none); `verbose`: also by
+ * operator alone. import_diff_document: the changes between two imports. */
+void import_document(struct document *document, const struct import *import, const char *suite, bool verbose);
 void import_diff_document(struct document *document, const struct import_changes *changes);
 
 #endif

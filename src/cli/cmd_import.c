@@ -67,6 +67,7 @@ static void take_bounds(struct import *import, const struct plan *plan, struct a
                 continue;
             plan_case_bound(&bound, c, machine, out->median_ns, "");
             out->lower_bound_ns = bound.time_ns;
+            out->bound = arena_strdup(arena, bound.bound);
             out->fraction = lower_bound_fraction(&bound, &c->resolved.work, out->median_ns);
         }
     }
@@ -168,6 +169,13 @@ static void split_arguments(struct call *call, const char **files, size_t *file_
             files[(*file_count)++] = call->options->args[k];
 }
 
+/* Whether --out is a file for people; otherwise it is the suite's. */
+static bool is_page(const struct cli_options *options)
+{
+    return options->format && strcmp(options->format, "json") != 0 && strcmp(options->out, "-") != 0 &&
+           !text_ends(options->out, ".json");
+}
+
 enum status cmd_import(struct call *call, struct err *err)
 {
     struct import_options wanted = options_of_import(call->options, call->arena);
@@ -204,21 +212,22 @@ enum status cmd_import(struct call *call, struct err *err)
         status = import_code(&import, folders, folder_count, call->options->out, &manifests, call->arena, err);
     if (status)
         return status;
-    const char *name = path_base(files[0]);
+    const char *name = path_base(files[0]), *out = call->options->out;
     import.machine = call->options->machine ? call->options->machine : machine_of(&import, call->arena);
     const bool any = import_suite(&suite, &import, arena_strndup(call->arena, name, strcspn(name, ".")),
                                   manifests ? path_base(manifests) : NULL);
     status = add_bounds(&import, any ? &suite : NULL, call, err);
-    if (!status && call->options->out)
-        status = any ? cli_write(call->options->out, &suite, err)
+    const bool makes_suite = out && !is_page(call->options);
+    if (!status && makes_suite)
+        status = any ? cli_write(out, &suite, err)
                      : err_set(err, ERR_CONFIG, "there is no suite to write: no shape of a kernel of ours is known");
-    if (call->options->out) { /* its name is the suite's and does not determine the table's format */
+    if (makes_suite) { /* its name is the suite's and does not determine the table's format */
         shown.out = NULL;
-        shown.format = shown.format && text_ends(call->options->out, shown.format) ? NULL : shown.format;
+        shown.format = shown.format && text_ends(out, shown.format) ? NULL : shown.format;
     }
     struct err ignored = {0}; /* show the table even if the suite failed */
-    import_document(&document, &import, call->options->verbose > 0);
-    if (!call->options->out || strcmp(call->options->out, "-") != 0)
+    import_document(&document, &import, makes_suite && any ? out : NULL, call->options->verbose > 0);
+    if (!makes_suite || strcmp(out, "-") != 0)
         status = cli_show_document(&shown, &document, false, status ? &ignored : err) && !status ? err->status : status;
     return status;
 }

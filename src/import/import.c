@@ -4,7 +4,6 @@
  */
 #include "rooftile/import.h"
 
-#include "rooftile/dtype.h"
 #include "rooftile/file.h"
 #include "rooftile/record.h"
 #include "rooftile/spawn.h"
@@ -36,56 +35,38 @@ static const struct record_field launch_fields[] = {
 static const struct record launch_record = {RECORD_TABLE(launch_fields)};
 #undef RECORD_STRUCT
 
-/* Reads the description of a launch. Products have types. The "sizes" of others are images, channels in and out,
- * groups, then heights and widths of input, output and filter; or rows, columns, operands. */
-static enum status get_described(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                 struct record_in *in, struct err *err)
-{
-    struct described *out = field;
-    const cJSON *sizes = NULL;
-    const char *family = "", *type = "", *total = "", *op = "";
-    double s[10] = {0};
-    if (cJSON_IsNull(at))
-        return STATUS_OK;
-    if (json_get_string(&family, at, "family", JSON_REQUIRED, err) ||
-        json_get_string(&type, at, "in", JSON_REQUIRED, err) ||
-        json_get_string(&total, at, "out", JSON_OPTIONAL, err) || json_get_string(&op, at, "op", JSON_OPTIONAL, err) ||
-        json_get_array(&sizes, at, "sizes", JSON_REQUIRED, err))
-        return err->status;
-    for (size_t k = 0; k < COUNT_OF(s) && k < json_count(sizes); k++)
-        s[k] = json_at(sizes, k)->valuedouble;
-    if (!strcmp(family, "gemm")) {
-        *out = described_product(dtype_from_name(type), dtype_from_name(total), s);
-        return STATUS_OK;
-    }
-    *out = (struct described){.family = arena_strdup(in->arena, family),
-                              .op = arena_strdup(in->arena, op),
-                              .type = arena_strdup(in->arena, type),
-                              .scales = "",
-                              .kernel = "",
-                              .library = "",
-                              .split = 1};
-    if (json_get_number(&out->in_bytes, at, "bytes", JSON_REQUIRED, err))
-        return err->status;
-    if (!strcmp(family, "convolution")) {
-        out->images = s[0];
-        out->channels_in = s[1];
-        out->channels_out = s[2];
-        out->groups = s[3];
-        memcpy(out->in, s + 4, sizeof(out->in));
-        memcpy(out->out, s + 6, sizeof(out->out));
-        memcpy(out->filter, s + 8, sizeof(out->filter));
-    } else {
-        out->rows = s[0];
-        out->columns = s[1];
-        out->operands = s[2];
-    }
-    return STATUS_OK;
-}
+#define RECORD_STRUCT struct described
+static const struct record_field described_fields[] = {
+    FIELD_STRING("family", family),
+    FIELD_STRING("op", op),
+    FIELD_STRING("type", type),
+    FIELD_STRING("scales", scales),
+    FIELD_STRING("kernel", kernel),
+    FIELD_STRING("library", library),
+    FIELD_F64("b", batch),
+    FIELD_F64("m", m),
+    FIELD_F64("n", n),
+    FIELD_F64("k", k),
+    FIELD_F64("in_bytes", in_bytes),
+    FIELD_F64("out_bytes", out_bytes),
+    FIELD_F64("rows", rows),
+    FIELD_F64("columns", columns),
+    FIELD_F64("operands", operands),
+    FIELD_F64("images", images),
+    FIELD_F64("channels_in", channels_in),
+    FIELD_F64("channels_out", channels_out),
+    FIELD_F64("groups", groups),
+    FIELD_FIXED("in", in, record_number),
+    FIELD_FIXED("out", out, record_number),
+    FIELD_FIXED("filter", filter, record_number),
+};
+static const struct record described_record = {RECORD_TABLE(described_fields)};
+#undef RECORD_STRUCT
 
 #define RECORD_STRUCT struct import_row
 static const struct record_field row_fields[] = {
     FIELD_STRING("operator", operator),
+    FIELD_STRING("short", short_name),
     FIELD_STRING("kind", kind),
     FIELD_STRING("source", source),
     FIELD_STRING("shape", shape),
@@ -116,7 +97,7 @@ static const struct record_field row_fields[] = {
     FIELD_F64("bus_bytes_per_s", bus_bytes_per_s, RECORD_NAN),
     FIELD_F64("wrong_elements", wrong_elements, RECORD_NAN),
     FIELD_F64("flops", flops, RECORD_NAN),
-    FIELD_READ("described", described, get_described),
+    FIELD_OBJECT("described", described, described_record, RECORD_NULLABLE),
     FIELD_OBJECT("launch", launch, launch_record, RECORD_NULLABLE),
 };
 static const struct record row_record = {RECORD_TABLE(row_fields)};
@@ -125,11 +106,21 @@ static const struct record row_record = {RECORD_TABLE(row_fields)};
 #define RECORD_STRUCT struct import_operator
 static const struct record_field operator_fields[] = {
     FIELD_STRING("name", name),
+    FIELD_STRING("short", short_name),
     FIELD_F64("calls", calls),
     FIELD_F64("total_ns", total_ns, RECORD_NAN),
     FIELD_F64("share", share, RECORD_NAN),
 };
 static const struct record operator_record = {RECORD_TABLE(operator_fields)};
+#undef RECORD_STRUCT
+
+#define RECORD_STRUCT struct import_gap
+static const struct record_field gap_fields[] = {
+    FIELD_U32("device", device),       FIELD_F64("start_ns", start_ns, RECORD_SIGNED),
+    FIELD_F64("length_ns", length_ns), FIELD_F64("host_ns", host_ns, RECORD_NAN),
+    FIELD_STRING("after", after),      FIELD_STRING("before", before),
+};
+static const struct record gap_record = {RECORD_TABLE(gap_fields)};
 #undef RECORD_STRUCT
 
 #define RECORD_STRUCT struct import_timeline
@@ -142,7 +133,10 @@ static const struct record_field timeline_fields[] = {
     FIELD_F64("busy_ns", busy_ns, RECORD_NAN),
     FIELD_F64("idle_ns", idle_ns, RECORD_NAN | RECORD_SIGNED),
     FIELD_F64("span_ns", span_ns, RECORD_NAN),
+    FIELD_F64("host_ns", host_ns, RECORD_NAN),
     FIELD_U64("devices", devices),
+    FIELD_U64("gap_count", gap_count),
+    FIELD_LIST("gaps", gaps, listed_gaps, gap_record),
 };
 static const struct record timeline_record = {RECORD_TABLE(timeline_fields)};
 #undef RECORD_STRUCT
@@ -175,6 +169,7 @@ static const struct record_field import_fields[] = {
     FIELD_OBJECT("timeline", timeline, timeline_record),
     FIELD_LIST("rows", rows, row_count, row_record),
     FIELD_LIST("operators", operators, operator_count, operator_record),
+    FIELD_LIST("kernels", kernels, kernel_count, operator_record),
     FIELD_LIST("notes", notes, note_count, note_record),
     FIELD_LIST("files", files, file_count, file_record),
 };
@@ -244,49 +239,35 @@ static enum status ask(const cJSON **root, const char *const *argv, struct arena
     return json_member(*root, "damaged") ? damaged(*root, arena, err) : STATUS_OK;
 }
 
-struct arguments {
-    struct arena *arena;
-    const char **items;
-    size_t count;
-};
-
-static void add(struct arguments *arguments, const char *word)
-{
-    ARENA_PUSH(arguments->arena, arguments->items, arguments->count, word);
-}
-
-static void add_number(struct arguments *arguments, const char *option, unsigned long long number)
-{
-    add(arguments, arena_printf(arguments->arena, "%s=%llu", option, number));
-}
-
 /* `more` may be NULL. */
 static enum status run_reader(const cJSON **root, const char *const *paths, size_t count,
                               const struct import_options *options, const char *more, struct arena *arena,
                               struct err *err)
 {
-    struct arguments arguments = {.arena = arena};
     const char *program = catalog_import_dir(arena);
     if (!program)
         return err_set(err, ERR_IO, "the program that reads the files is not there: ../share/rooftile/import");
-    add(&arguments, spawn_which(arena, "python3"));
-    add(&arguments, "-ISB");
-    add(&arguments, program);
-    add_number(&arguments, "--tokens", options->tokens);
-    add_number(&arguments, "--batch", options->batch);
-    add_number(&arguments, "--tp", options->tp);
-    add(&arguments, arena_printf(arena, "--demangler=%s", options->demangler ? options->demangler : ""));
-    if (options->decode)
-        add(&arguments, "--decode");
+    const char *const first[] = {
+        spawn_which(arena, "python3"),
+        "-ISB",
+        program,
+        arena_printf(arena, "--tokens=%llu", (unsigned long long)options->tokens),
+        arena_printf(arena, "--batch=%u", options->batch),
+        arena_printf(arena, "--tp=%u", options->tp),
+        arena_printf(arena, "--demangler=%s", text_or_empty(options->demangler)),
+    };
+    const char **words = arena_array(arena, COUNT_OF(first) + options->shape_count + count + 4, sizeof(*words));
+    size_t at = COUNT_OF(first);
+    memcpy(words, first, sizeof(first));
     for (size_t k = 0; k < options->shape_count; k++)
-        add(&arguments, arena_printf(arena, "--shapes=%s", options->shapes[k]));
+        words[at++] = arena_printf(arena, "--shapes=%s", options->shapes[k]);
+    if (options->decode)
+        words[at++] = "--decode";
     if (more)
-        add(&arguments, more);
-    add(&arguments, "--");
-    for (size_t k = 0; k < count; k++)
-        add(&arguments, paths[k]);
-    add(&arguments, NULL);
-    return ask(root, arguments.items, arena, err);
+        words[at++] = more;
+    words[at++] = "--";
+    memcpy(words + at, paths, count * sizeof(*paths));
+    return ask(root, words, arena, err);
 }
 
 /* ---- imports ---- */
@@ -335,6 +316,7 @@ static enum status read_import(struct import *out, const cJSON *json, const stru
     FOR_EACH(struct import_row, row, made.rows, made.row_count) {
         row->lower_bound_ns = row->fraction = row->estimate_ns = row->estimate_low_ns = row->estimate_high_ns = NAN;
         row->described.family = row->described.family ?: "";
+        row->bound = "";
         if (kernels)
             drop_refused(row, kernels, arena);
     }

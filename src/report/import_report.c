@@ -5,12 +5,14 @@
 
 #include "picture.h"
 #include "report_internal.h"
+#include "rooftile/file.h"
 #include "rooftile/import.h"
 
 #define ROWS_SHOWN 40
+#define MANY 0.3   /* share of the span that a GPU waits for the host: the first thing to change */
 #define MOSTLY 0.6 /* share of a trace: a prediction for less of it says nothing about the whole */
 #define SCHEMA_ID "https://rooftile.dev/schemas/import/1/import.schema.json"
-#define SCHEMA_VERSION "1.0.0"
+#define SCHEMA_VERSION "1.1.0"
 #define OF(member) FIELD(struct import_timeline, member)
 #define ROW(member) FIELD(struct import_row, member)
 
@@ -21,25 +23,67 @@ static const char *time_of(double time_ns, struct document *document)
 
 /* ---- the timeline ---- */
 
-static struct table *timeline_record(const struct import *import, struct arena *arena)
+static struct table *gaps_table(const struct import *import, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        {.key = "compute_ns", .title = "compute", .unit = UNIT_TIME, OF(compute_ns)},
-        {.key = "communication_ns", .unit = UNIT_TIME, OF(communication_ns)},
-        {.key = "copy_ns", .unit = UNIT_TIME, OF(copy_ns)},
-        {.key = "exposed_communication_ns",
-         .title = "exposed communication",
-         .unit = UNIT_TIME,
-         OF(exposed_communication_ns)},
-        {.key = "exposed_copy_ns", .title = "exposed copies", .unit = UNIT_TIME, OF(exposed_copy_ns)},
-        {.key = "busy_ns", .title = "busy", .unit = UNIT_TIME, OF(busy_ns)},
-        {.key = "idle_ns", .title = "idle", .unit = UNIT_TIME, OF(idle_ns)},
-        {.key = "span_ns", .title = "first start to last end", .unit = UNIT_TIME, OF(span_ns)},
-        {.key = "devices", OF(devices)},
+        {.key = "after", .title = "after", .flags = COLUMN_CUT, FIELD(struct import_gap, after)},
+        {.key = "before", .title = "before", .flags = COLUMN_CUT, FIELD(struct import_gap, before)},
+        {.key = "length_ns", .title = "length", .unit = UNIT_TIME, FIELD(struct import_gap, length_ns)},
+        {.key = "host_ns", .title = "until launched", .unit = UNIT_TIME, FIELD(struct import_gap, host_ns)},
+        {.key = "start_ns", .title = "since the first start", .unit = UNIT_TIME, FIELD(struct import_gap, start_ns)},
+        {.key = "device", FIELD(struct import_gap, device)},
     };
-    struct table *record = RECORD_OF(arena, columns, &import->timeline);
+    return TABLE_OF(arena, columns, import->timeline.gaps, import->timeline.listed_gaps);
+}
+
+static const struct table_column timeline_columns[] = {
+    {.key = "compute_ns", .title = "compute", OF(compute_ns)},
+    {.key = "communication_ns", .title = "communication", OF(communication_ns)},
+    {.key = "copy_ns", .title = "copies", OF(copy_ns)},
+    {.key = "exposed_communication_ns", .title = "communication, not overlapped", OF(exposed_communication_ns)},
+    {.key = "exposed_copy_ns", .title = "copies, not overlapped", OF(exposed_copy_ns)},
+    {.key = "busy_ns", .title = "busy", OF(busy_ns)},
+    {.key = "idle_ns", .title = "idle", OF(idle_ns)},
+    {.key = "host_ns", .title = "idle, waiting for the host", OF(host_ns)},
+    {.key = "span_ns", .title = "first start to last end", OF(span_ns)},
+    {.key = "devices", OF(devices)},
+    {.key = "gap_count", OF(gap_count)},
+};
+
+static struct table *timeline_record(const struct import *import, struct arena *arena)
+{
+    struct table *record = RECORD_OF(arena, timeline_columns, &import->timeline);
     table_member(record, "idle_share", NULL, cell_number(import->timeline.idle_ns / import->timeline.span_ns));
+    table_member(record, "gaps", NULL, cell_table(gaps_table(import, arena)));
     return record;
+}
+
+/* What the device did, and in a comparison what the other did. */
+static struct table *parts_table(const struct import *import, const struct import *other, struct arena *arena)
+{
+    static const struct table_column columns[] = {
+        {.title = "the GPU"},
+        {.title = "A", .unit = UNIT_TIME},
+        {.title = "of A", .unit = UNIT_PERCENT},
+        {.title = "B", .unit = UNIT_TIME},
+        {.title = "of B", .unit = UNIT_PERCENT},
+        {.title = "change", .unit = UNIT_CHANGE},
+    };
+    static const struct table_column alone[] = {
+        {.title = "the GPU"},
+        {.title = "time", .unit = UNIT_TIME},
+        {.title = "share", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
+    };
+    struct table *table = other ? TABLE(arena, columns) : TABLE(arena, alone);
+    const struct import_timeline *a = &import->timeline, *b = &(other ?: import)->timeline;
+    FOR_EACH(const struct table_column, column, timeline_columns, COUNT_OF(timeline_columns)) {
+        const double before = column_cell(column, a).value, after = column_cell(column, b).value;
+        if (column->title && (before > 0 || after > 0))
+            table_add(table, (struct cell[]){cell_text(column->title), cell_number(before),
+                                             cell_number(before / a->span_ns), cell_number(after),
+                                             cell_number(after / b->span_ns), cell_number(after / before - 1)});
+    }
+    return table;
 }
 
 static void timeline_line(struct document *document, const struct import *import)
@@ -47,8 +91,8 @@ static void timeline_line(struct document *document, const struct import *import
     const struct import_timeline *t = &import->timeline;
     if (!isfinite(t->span_ns))
         return;
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s%s%zu GPU events in %s: busy %s, idle %s%s", import->device,
-                  import->device[0] ? ", " : "", import->event_count, time_of(t->span_ns, document),
+    document_text(document, SHOW_TEXT | SHOW_MARKDOWN, TONE_PLAIN, "%s%s%zu GPU events in %s: busy %s, idle %s%s",
+                  import->device, import->device[0] ? ", " : "", import->event_count, time_of(t->span_ns, document),
                   time_of(t->busy_ns, document),
                   percent_words(t->span_ns > 0 ? t->idle_ns / t->span_ns : 0, document->arena),
                   t->devices > 1 ? " (devices added up)" : "");
@@ -56,57 +100,11 @@ static void timeline_line(struct document *document, const struct import *import
 
 /* ---- rows ---- */
 
-enum { NAME_SHOWN = 48, SHAPE_SHOWN = 56, NARROW = 12 };
-
-/* Returns the length of the text before a trailing "NAMESPACE::" or "CLASS<...>::"; an enclosing function stays. */
-static size_t without_scope(const char *out, size_t length)
-{
-    size_t depth = 0, at = length;
-    while (at && (depth || isalnum((unsigned char)out[at - 1]) || strchr("_~>", out[at - 1]))) {
-        at--;
-        depth += out[at] == '>';
-        depth -= depth && out[at] == '<';
-    }
-    return at;
-}
-
-/* C++ names have their template or function arguments directly after the name. */
-static bool is_code(const char *name)
-{
-    const char *at = strpbrk(name, "<(");
-    return at && at > name &&
-           (isalnum((unsigned char)at[-1]) || at[-1] == '_' || strstr(name, "(anonymous namespace)"));
-}
-
-/* Returns the name of a C++ function without its return type, its arguments and all namespaces. */
-static const char *plain_name(const char *name, struct arena *arena)
-{
-    static const char nameless[] = "(anonymous namespace)::";
-    char *out = arena_alloc(arena, strlen(name) + 1);
-    size_t length = 0;
-    ptrdiff_t depth = 0;
-    for (const char *at = name; *at && is_code(name); at++) {
-        while (text_starts(at, nameless))
-            at += strlen(nameless);
-        if (!*at || (*at == '(' && !depth))
-            break;
-        depth += (strchr("(<[{", *at) != NULL) - (strchr(")>]}", *at) != NULL);
-        if (text_starts(at, "::") && length && !strchr(")}", out[length - 1])) {
-            length = without_scope(out, length);
-            at++;
-        } else if (*at == ' ' && !depth) {
-            length = 0; /* the text so far was the return type */
-        } else {
-            out[length++] = *at;
-        }
-    }
-    out[length] = '\0';
-    return length && !depth ? out : name;
-}
+enum { NAME_SHOWN = 48, PAGE_NAME_SHOWN = 120, SHAPE_SHOWN = 56, NARROW = 12 };
 
 static const char *short_name(const char *name, struct arena *arena)
 {
-    return text_cut(arena, plain_name(name, arena), NAME_SHOWN, "..");
+    return text_cut(arena, name, NAME_SHOWN, "..");
 }
 
 /* The shape for people, without the values that nearly every convolution has. */
@@ -135,8 +133,8 @@ enum {
     ESTIMATE,
     OPERATOR,
     SHAPE,
-    FULL_SHAPE,
     TYPES,
+    FULL_SHAPE,
     LAYOUT,
     SOURCE,
     ALGORITHM,
@@ -144,7 +142,9 @@ enum {
     WRONG,
     KERNEL,
     BOUND,
+    ROOF,
     CEILING,
+    WORTH,
     LIBRARY,
     LOW,
     HIGH,
@@ -181,6 +181,8 @@ static const struct table_column row_columns[] = {
     [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT, ROW(wrong_elements)},
     [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 5, ROW(kernel)},
     [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 7, ROW(lower_bound_ns)},
+    [ROOF] = {.key = "bound", .title = "bound", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(bound)},
+    [WORTH] = {.key = "worth_ns", .title = "to win", .unit = UNIT_TIME, .drop = 9},
     [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
     [LIBRARY] = {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
     [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
@@ -197,10 +199,31 @@ static const struct table_column row_columns[] = {
     [WHY] = {.key = "no_kernel_reason"},
 };
 
+/* Time that all its calls would win at the time of a tuned kernel; NaN: no prediction. */
+static double worth_of(const struct import_row *row)
+{
+    return row->total_ns > 0 ? fmax(0, row->total_ns - row->calls * row->estimate_ns) : NAN;
+}
+
 /* True if both texts look the same even in a narrow column. */
 static bool looks_like(const char *a, const char *b, struct arena *arena)
 {
     return !strcmp(text_cut(arena, a ?: "", NARROW, ".."), text_cut(arena, b, NARROW, ".."));
+}
+
+/* Returns the name of the last row of a table in which shape and types follow the names: no two rows may look alike. */
+static const char *name_apart(const struct table *table, const struct import_row *row, size_t column)
+{
+    const char *name = short_name(row->short_name, table->arena);
+    const struct cell *cells = table->rows[table->row_count - 1].cells + column;
+    for (size_t k = 0; k + 1 < table->row_count && table->row_count <= ROWS_SHOWN; k++) {
+        const struct cell *other = table->rows[k].cells + column;
+        if (looks_like(other[0].text, name, table->arena) &&
+            !strcmp(text_or_empty(other[1].text), text_or_empty(cells[1].text)) &&
+            !strcmp(text_or_empty(other[2].text), text_or_empty(cells[2].text)))
+            return arena_printf(table->arena, "%s #%zu", name, table->row_count);
+    }
+    return name;
 }
 
 static void put_row(struct table *table, const struct import_row *row, size_t rank)
@@ -208,21 +231,13 @@ static void put_row(struct table *table, const struct import_row *row, size_t ra
     struct arena *arena = table->arena;
     struct cell *cells = table_add_object(table, row)->cells;
     cells[RANK] = cell_number((double)rank);
-    const char *name = short_name(row->operator, arena), *shape = short_shape(row, arena),
-               *types = types_of(row, arena);
-    for (size_t k = 0; k + 1 < table->row_count && rank <= ROWS_SHOWN; k++) /* no two rows may look alike */
-        if (looks_like(table->rows[k].cells[OPERATOR].text, name, arena) &&
-            !strcmp(table->rows[k].cells[SHAPE].text ?: "", shape) &&
-            !strcmp(table->rows[k].cells[TYPES].text ?: "", types)) {
-            name = arena_printf(arena, "%s #%zu", short_name(row->operator, arena), rank);
-            break;
-        }
-    cells[OPERATOR] = cell_text(name);
-    cells[SHAPE] = cell_known(shape);
-    cells[TYPES] = cell_known(types);
+    cells[SHAPE] = cell_known(short_shape(row, arena));
+    cells[TYPES] = cell_known(types_of(row, arena));
+    cells[OPERATOR] = cell_text(name_apart(table, row, OPERATOR));
     cells[SOURCE] = cell_text(row->source);
     cells[KIND] = cell_text(row->kind);
     cells[WHY] = cell_known(*row->kernel ? "" : row->why);
+    cells[WORTH] = cell_number(worth_of(row));
 }
 
 /* Hides columns without any known value from people. */
@@ -252,10 +267,10 @@ static struct table *rows_table(const struct import *import, struct arena *arena
 }
 
 /* The rows of a page begin with the operator, and none of their columns may be dropped. */
-static struct table *page_rows(const struct table *rows, struct arena *arena)
+static struct table *page_rows(const struct table *rows, const struct import *import, struct arena *arena)
 {
-    static const size_t order[] = {OPERATOR, SHAPE,    TYPES,  LAYOUT,  SHARE,     TIME, CALLS,
-                                   MEDIAN,   ESTIMATE, KERNEL, CEILING, ALGORITHM, BUS,  WRONG};
+    static const size_t order[] = {OPERATOR, SHAPE, TYPES,   SHARE,  TIME,   CALLS,     MEDIAN, ESTIMATE, WORTH,
+                                   BOUND,    ROOF,  CEILING, KERNEL, LAYOUT, ALGORITHM, BUS,    WRONG};
     struct table_column *columns = arena_array(arena, COUNT_OF(order), sizeof(*columns));
     struct cell *cells = arena_array(arena, COUNT_OF(order), sizeof(*cells));
     for (size_t k = 0; k < COUNT_OF(order); k++)
@@ -264,6 +279,7 @@ static struct table *page_rows(const struct table *rows, struct arena *arena)
     for (size_t row = 0; row < rows->row_count; row++) {
         for (size_t k = 0; k < COUNT_OF(order); k++)
             cells[k] = rows->rows[row].cells[order[k]];
+        cells[0] = cell_text(text_cut(arena, import->rows[row].short_name, PAGE_NAME_SHOWN, ".."));
         table_add(table, cells);
     }
     table->most_rows = rows->most_rows;
@@ -279,7 +295,7 @@ static void operators_picture(struct document *document, const struct import *im
         const double bound_ns = row->calls * row->lower_bound_ns;
         if (!(row->total_ns > 0))
             continue;
-        struct kernel_sum *sum = kernel_sum_of(&sums, short_name(row->operator, document->arena));
+        struct kernel_sum *sum = kernel_sum_of(&sums, row->short_name);
         sum->cases += (size_t)row->calls;
         sum->time_ns += row->total_ns;
         sum->bounded_ns += bound_ns > 0 ? row->total_ns : 0;
@@ -289,15 +305,25 @@ static void operators_picture(struct document *document, const struct import *im
                  "The time of all calls of an operator, and the share of it that the ceilings of the device demand.");
 }
 
-static struct table *operators_table(const struct import *import, struct arena *arena)
+static struct table *operators_table(const struct import_operator *operators, size_t count, const char *title,
+                                     struct arena *arena)
 {
-    static const struct table_column columns[] = {
-        {.key = "operator", .title = "operator", .flags = COLUMN_CUT, FIELD(struct import_operator, name)},
+    const struct table_column columns[] = {
+        {.title = title, .flags = COLUMN_CUT, FIELD(struct import_operator, short_name)},
+        {.key = "operator", FIELD(struct import_operator, name)},
         {.key = "calls", .title = "calls", .unit = UNIT_COUNT, FIELD(struct import_operator, calls)},
         {.key = "total_ns", .title = "time", .unit = UNIT_TIME, FIELD(struct import_operator, total_ns)},
-        {.key = "share", .title = "share", .unit = UNIT_PERCENT, FIELD(struct import_operator, share)},
+        {.key = "share",
+         .title = "share",
+         .unit = UNIT_PERCENT,
+         .flags = COLUMN_BAR,
+         FIELD(struct import_operator, share)},
     };
-    return TABLE_OF(arena, columns, import->operators, import->operator_count);
+    struct table *table = table_objects(arena, arena_copy(arena, columns, sizeof(columns)), COUNT_OF(columns),
+                                        operators, count, sizeof(*operators));
+    table->most_rows = ROWS_SHOWN;
+    table->rest = "--json has them all";
+    return table;
 }
 
 /* ---- explained and unexplained time ---- */
@@ -311,7 +337,7 @@ static void explained_line(struct document *document, const struct import *impor
             continue;
         left++;
         if (named < 5 && ++named)
-            text_addf(&names, "%s%s (%s)", named > 1 ? ", " : "", short_name(row->operator, document->arena),
+            text_addf(&names, "%s%s (%s)", named > 1 ? ", " : "", short_name(row->short_name, document->arena),
                       percent_words(row->share, document->arena));
     }
     if (left > named)
@@ -350,6 +376,79 @@ static void tuned_line(struct document *document, const struct import *import)
     document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s", line.data);
 }
 
+/* Large figures at the top of the page. */
+static struct table *tiles_of(const struct import *import, struct arena *arena)
+{
+    const struct import_timeline *t = &import->timeline;
+    struct table *tiles = table_record(arena);
+    double worth_ns = NAN;
+    FOR_EACH(const struct import_row, row, import->rows, import->row_count)
+        if (isfinite(worth_of(row)))
+            worth_ns = worth_of(row) + (isnan(worth_ns) ? 0 : worth_ns);
+    table_member(tiles, NULL, "GPU time", cell_quantity(import->total_ns, UNIT_TIME));
+    table_member(tiles, NULL, "first start to last end", cell_quantity(t->span_ns, UNIT_TIME));
+    table_member(tiles, NULL, "idle", cell_quantity(t->idle_ns / t->span_ns, UNIT_PERCENT));
+    table_member(tiles, NULL, "waiting for the host", cell_quantity(t->host_ns / t->span_ns, UNIT_PERCENT));
+    if (t->communication_ns > 0)
+        table_member(tiles, NULL, "communication alone",
+                     cell_quantity(t->exposed_communication_ns / t->span_ns, UNIT_PERCENT));
+    table_member(tiles, NULL, "explained", cell_quantity(import->explained_ns / import->total_ns, UNIT_PERCENT));
+    table_member(tiles, NULL, "to win by tuned kernels", cell_quantity(worth_ns, UNIT_TIME));
+    return tiles;
+}
+
+/* What to do first: `best` is the row with most to win. */
+static const char *action_of(const struct import *import, const struct import_row *best, const char *suite,
+                             struct arena *arena)
+{
+    const struct import_timeline *t = &import->timeline;
+    const char *file = import->file_count ? path_base(import->files[0].path) : "FILE";
+    if (t->listed_gaps && t->host_ns > MANY * t->span_ns)
+        return arena_printf(
+            arena,
+            "the GPU waits %s of the time for the host, longest %s before %s: launch earlier, or record "
+            "the launches as a graph",
+            percent_words(t->host_ns / t->span_ns, arena), quantity_words(t->gaps[0].length_ns, UNIT_TIME, arena),
+            short_name(t->gaps[0].before, arena));
+    const char *measure =
+        suite ? arena_printf(arena, "rooftile run %s measures it here", suite)
+              : arena_printf(arena, "rooftile import %s -o suite.json makes a suite that measures it", file);
+    if (best && worth_of(best) > 0)
+        return arena_printf(arena, "most to win: %s %s, %s of %s if it ran as a tuned kernel; %s",
+                            short_name(best->short_name, arena), short_shape(best, arena),
+                            quantity_words(worth_of(best), UNIT_TIME, arena),
+                            quantity_words(import->total_ns, UNIT_TIME, arena), measure);
+    if (import->total_ns > 0 && import->explained_ns < MOSTLY * import->total_ns)
+        return "its shapes are missing: record them (record_shapes=True), or add a trace that has them with --shapes";
+    return import->row_count ? measure : NULL;
+}
+
+static void conclude(struct document *document, const struct import *import, const char *suite)
+{
+    struct arena *arena = document->arena;
+    const struct import_timeline *t = &import->timeline;
+    const struct import_row *first = import->rows, *best = NULL;
+    FOR_EACH(const struct import_row, row, import->rows, import->row_count)
+        if (worth_of(row) > (best ? worth_of(best) : 0))
+            best = row;
+    const char *on = import->device[0] ? arena_printf(arena, "%s: ", import->device) : "";
+    document->action = action_of(import, best, suite, arena);
+    if (!(import->total_ns > 0)) {
+        document->verdict = arena_printf(arena, "%s%zu shapes, without times", on, import->row_count);
+        return;
+    }
+    const char *idle = isfinite(t->span_ns)
+                           ? arena_printf(arena, ", idle %s of %s", percent_words(t->idle_ns / t->span_ns, arena),
+                                          quantity_words(t->span_ns, UNIT_TIME, arena))
+                           : "";
+    const char *ceiling = isfinite(first->fraction)
+                              ? arena_printf(arena, ", at %s of its ceiling", percent_words(first->fraction, arena))
+                              : "";
+    document->verdict = arena_printf(arena, "%s%s of GPU time%s; %s takes %s of it%s", on,
+                                     quantity_words(import->total_ns, UNIT_TIME, arena), idle,
+                                     short_name(first->short_name, arena), percent_words(first->share, arena), ceiling);
+}
+
 static void add_notes(struct document *document, struct table *list, const struct import *import)
 {
     FOR_EACH(const struct import_note, note, import->notes, import->note_count) {
@@ -378,7 +477,7 @@ static struct table *files_table(const struct import *import, struct arena *aren
     return TABLE_OF(arena, columns, import->files, import->file_count);
 }
 
-void import_document(struct document *document, const struct import *import, bool verbose)
+void import_document(struct document *document, const struct import *import, const char *suite, bool verbose)
 {
     struct arena *arena = document->arena;
     struct table *facts = schema_record(arena, SCHEMA_ID, SCHEMA_VERSION);
@@ -390,6 +489,7 @@ void import_document(struct document *document, const struct import *import, boo
     table_member(facts, "total_ns", NULL, cell_number(import->total_ns));
     table_member(facts, "explained_ns", NULL, cell_number(import->explained_ns));
     document_add(document, (struct section){.show = SHOW_DATA, .table = facts});
+    document_add(document, (struct section){.show = SHOW_HTML, .table = tiles_of(import, arena), .tiles = true});
     document_add(document, (struct section){.show = SHOW_DATA, .key = "files", .table = files_table(import, arena)});
     document_add(document,
                  (struct section){.show = SHOW_DATA, .key = "timeline", .table = timeline_record(import, arena)});
@@ -397,14 +497,23 @@ void import_document(struct document *document, const struct import *import, boo
     struct table *rows = rows_table(import, arena);
     document_table(document, "rows", NULL, rows)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
     operators_picture(document, import);
-    document_table(document, "shapes", "By operator and shape", page_rows(rows, arena))->show = SHOW_HTML;
-    document_add(document, (struct section){.show = verbose ? 0 : SHOW_DATA,
-                                            .key = "operators",
-                                            .title = "operators, all shapes together",
-                                            .table = operators_table(import, arena)});
+    document_table(document, NULL, "By operator and shape", page_rows(rows, import, arena))->show = SHOW_HTML;
+    document_table(document, NULL, "Idle, overlap and gaps", parts_table(import, NULL, arena))->show = SHOW_HTML;
+    document_table(document, NULL, "The longest gaps", gaps_table(import, arena))->show = SHOW_HTML;
+    document_add(document,
+                 (struct section){.show = SHOW_HTML | SHOW_DATA,
+                                  .key = "kernels",
+                                  .title = "By kernel",
+                                  .table = operators_table(import->kernels, import->kernel_count, "kernel", arena)});
+    document_add(document, (struct section){
+                               .show = verbose ? 0 : SHOW_DATA,
+                               .key = "operators",
+                               .title = "operators, all shapes together",
+                               .table = operators_table(import->operators, import->operator_count, "operator", arena)});
     notes(document, import, NULL);
     tuned_line(document, import);
     explained_line(document, import);
+    conclude(document, import, suite);
 }
 
 /* ---- two imports ---- */
@@ -422,16 +531,16 @@ static const char *signed_time(double time_ns, struct arena *arena)
 void import_diff_document(struct document *document, const struct import_changes *changes)
 {
     static const struct table_column columns[] = {
-        {.key = "state", .title = ""},
-        {.title = "difference"},
-        {.key = "before_ns", .title = "A", .unit = UNIT_TIME},
-        {.key = "after_ns", .title = "B", .unit = UNIT_TIME},
-        {.key = "change", .title = "change", .unit = UNIT_CHANGE},
-        {.key = "before_calls", .title = "calls A", .unit = UNIT_COUNT, .drop = 1},
-        {.key = "after_calls", .title = "calls B", .unit = UNIT_COUNT, .drop = 1},
         {.title = "operator", .flags = COLUMN_CUT},
         {.key = "shape", .title = "shape", .flags = COLUMN_CUT},
         {.key = "dtype", .title = "types"},
+        {.title = "difference"},
+        {.key = "before_ns", .title = "A", .unit = UNIT_TIME},
+        {.key = "after_ns", .title = "B", .unit = UNIT_TIME},
+        {.key = "change", .title = "change", .unit = UNIT_CHANGE, .flags = COLUMN_BAR},
+        {.key = "before_calls", .title = "calls A", .unit = UNIT_COUNT, .drop = 1},
+        {.key = "after_calls", .title = "calls B", .unit = UNIT_COUNT, .drop = 1},
+        {.key = "state", .title = ""},
         {.key = "operator"},
         {.key = "difference_ns", .unit = UNIT_TIME},
     };
@@ -441,21 +550,19 @@ void import_diff_document(struct document *document, const struct import_changes
     FOR_EACH(const struct import_change, c, changes->items, changes->count) {
         const struct import_row *row = c->after ? c->after : c->before;
         const bool both = c->before && c->after;
-        table_add(table,
-                  (struct cell[]){
-                      both ? cell_text("") : cell_toned(c->after ? "new" : "gone", c->after ? TONE_BAD : TONE_GOOD),
-                      cell_text(signed_time(c->difference_ns, arena)),
-                      c->before ? cell_number(c->before->total_ns) : cell_absent(),
-                      c->after ? cell_number(c->after->total_ns) : cell_absent(),
-                      cell_number(c->change),
-                      c->before ? cell_number(c->before->calls) : cell_absent(),
-                      c->after ? cell_number(c->after->calls) : cell_absent(),
-                      cell_text(short_name(row->operator, arena)),
-                      cell_known(row->shape),
-                      cell_known(types_of(row, arena)),
-                      cell_text(row->operator),
-                      cell_number(c->difference_ns),
-                  });
+        struct cell *cells =
+            table_add(table,
+                      (struct cell[]){cell_absent(), cell_known(row->shape), cell_known(types_of(row, arena)),
+                                      cell_text(signed_time(c->difference_ns, arena)),
+                                      c->before ? cell_number(c->before->total_ns) : cell_absent(),
+                                      c->after ? cell_number(c->after->total_ns) : cell_absent(),
+                                      cell_number(c->change), c->before ? cell_number(c->before->calls) : cell_absent(),
+                                      c->after ? cell_number(c->after->calls) : cell_absent(),
+                                      both ? cell_text("")
+                                           : cell_toned(c->after ? "new" : "gone", c->after ? TONE_BAD : TONE_GOOD),
+                                      cell_text(row->operator), cell_number(c->difference_ns)})
+                ->cells;
+        cells[0] = cell_text(name_apart(table, row, 0));
     }
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json and --format csv have them all";
@@ -467,10 +574,26 @@ void import_diff_document(struct document *document, const struct import_changes
         document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s: %s%s%s", k ? "B" : "A",
                       side->file_count ? side->files[0].path : "", side->device[0] ? ", " : "", side->device);
     }
-    document_table(document, "changes", NULL, table);
+    document_table(document, NULL, NULL, parts_table(before, after, arena))->show = SHOW_PEOPLE;
+    document_table(document, "changes", NULL, table)->show = SHOW_PEOPLE | SHOW_DATA | SHOW_CSV;
     notes(document, before, after);
-    if (before->total_ns > 0)
-        document_text(document, SHOW_PEOPLE, TONE_BOLD, "GPU time: %s, then %s (%s)",
-                      time_of(before->total_ns, document), time_of(after->total_ns, document),
-                      change_words(after->total_ns / before->total_ns - 1, arena));
+    if (!(before->total_ns > 0))
+        return;
+    const double change = after->total_ns / before->total_ns - 1;
+    const struct import_change *worst = NULL;
+    FOR_EACH(const struct import_change, c, changes->items, changes->count)
+        if (c->difference_ns > (worst ? worst->difference_ns : 0))
+            worst = c;
+    document->verdict = arena_printf(arena, "GPU time: %s, then %s (%s)", time_of(before->total_ns, document),
+                                     time_of(after->total_ns, document), change_words(change, arena));
+    document->mark = fabs(change) < 0.01 ? (struct cell){0}
+                     : change > 0        ? cell_toned("slower", TONE_BAD)
+                                         : cell_toned("faster", TONE_GOOD);
+    if (!worst)
+        document->action = "no operator takes longer in B";
+    else
+        document->action = arena_printf(
+            arena, "%s %s takes %s longer, the most; rooftile import %s -o suite.json makes a suite that measures it",
+            short_name(worst->after->short_name, arena), short_shape(worst->after, arena),
+            time_of(worst->difference_ns, document), after->file_count ? path_base(after->files[0].path) : "B");
 }

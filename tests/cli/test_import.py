@@ -327,6 +327,42 @@ def diff(home):
     check_run(run("import", "damaged.json.gz", home=home), 2, "damage", stderr="its compression is damaged from the beginning")
 
 
+def gaps(home):
+    """Between events nothing runs: how long, around which kernels, and how long the host had not launched what comes next. Kernels are summed by name."""
+    events = [call("hipLaunchKernel", 0, 1), kernel("void ns::first<int>(int)", 10, 10, 1), call("hipLaunchKernel", 60, 2), kernel("second", 70, 10, 2),
+              call("hipLaunchKernel", 61, 3), kernel("second", 90, 10, 3), kernel("inside", 91, 2, stream=9), kernel("unknown", 101, 1)]
+    found = imported(home, write(home, "gaps.json", events))
+    line = found["timeline"]
+    check([(gap["length_ns"], gap["host_ns"], gap["start_ns"], gap["after"], gap["before"]) for gap in line["gaps"]] ==
+          [(50e3, 40e3, 10e3, "first<int>", "second"), (10e3, 0, 70e3, "second", "second"), (1e3, None, 90e3, "second", "unknown")], f"{line['gaps']}")
+    check((line["gap_count"], line["host_ns"], line["idle_ns"]) == (3, 40e3, 61e3), f"{line}")
+    check([(one["operator"], one["calls"], one["total_ns"]) for one in found["kernels"]] ==
+          [("second", 2, 20e3), ("void ns::first<int>(int)", 1, 10e3), ("inside", 1, 2e3), ("unknown", 1, 1e3)], f"{found['kernels']}")
+    lines = run("import", "gaps.json", home=home, COLUMNS="200").stdout.splitlines()
+    check(lines[-2].startswith("33.0 us of GPU time, idle 66 % of 92.0 us; second takes 61 % of it") and
+          "% of the time for the host, longest 50.0 us before second" in lines[-1], f"{lines[-2:]}")
+
+
+def pages(home):
+    """-o x.html is a page, never a suite: verdict and action, large figures, operators with what tuned kernels would win, kernels, gaps; two traces side by side."""
+    bert = TRACES / "bert_mi300x.json.gz"
+    for more in [], ["--format", "html"]:
+        check_run(run("import", bert, "-o", "page.html", *more, home=home), 0, f"a page {more}", stdout="")
+    page = (home / "page.html").read_text()
+    verdict = re.search(r'<div class="verdict[^>]*>(.*?)</div>', page, re.S)[1]
+    check("AMD Instinct MI300X VF: 391 us of GPU time, idle 89 % of 3.50 ms" in verdict and "waits 58 % of the time for the host" in verdict, verdict)
+    check(all(word in page for word in ('class="tiles"', "waiting for the host", "By operator and shape", ">to win<", ">tuned<", ">lower bound<", "Idle, overlap and gaps", "The longest gaps", "By kernel",
+                                        "MT16x16x128 MI16x16x1")), "what the page has")
+    check_run(run("import", bert, "-o", "suite.json", "--format", "markdown", home=home), 0, "a suite, and the table", stdout="### Where the time goes")
+    check(load(home / "suite.json")["cases"], "a suite")
+    check_run(run("import", "--diff", bert, bert, "-o", "two.html", home=home), 0, "two traces", stdout="")
+    two = (home / "two.html").read_text()
+    check(all(word in two for word in ("GPU time: 391 us, then 391 us", "no operator takes longer in B", ">of A<", ">of B<", "idle, waiting for the host")), "side by side")
+    rows = [row for row in imported(home, bert)["rows"] if row["worth_ns"]]
+    check(all(near(row["worth_ns"], row["total_ns"] - row["calls"] * row["estimate_ns"], 1e-9) for row in rows) and len(rows) > 2, f"{rows}")
+    check({row["bound"] for row in imported(home, bert)["rows"]} >= {"matrix_bf16", None}, "bounds have names")
+
+
 # ---- rocprofv3 ----
 
 HEADS = {
@@ -1050,4 +1086,4 @@ def interrupted(home):
 
 
 if __name__ == "__main__":
-    main(bert, trees, streams, graphs, clipped, untimed, cut, memory, names, shown_names, mangled_names, mixed_products, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage, interrupted)
+    main(bert, trees, streams, gaps, pages, graphs, clipped, untimed, cut, memory, names, shown_names, mangled_names, mixed_products, diff, profiles, databases, logs, results, lists, links, mixed, types, models, suites, worth, kinds, damage, interrupted)
