@@ -39,6 +39,7 @@ struct import_row {
     const char *layout;  /* "TN", "NHWC"; "" unknown */
     const char *kernels; /* names of its GPU kernels, the first few */
     const char *traits;  /* facts from a kernel's name: tile, instruction */
+    size_t rank;         /* from 1 */
     double calls;
     double total_ns, median_ns, min_ns, max_ns; /* NaN: without times */
     double share;                               /* relative to all GPU time; NaN */
@@ -62,6 +63,7 @@ struct import_row {
     /* prediction for one call there; the interval from low to high contains the true time in 80 % of cases; NaN */
     const char *estimate_note; /* origin of the constants, if not the GPU's own; NULL: no note */
     double estimate_ns, estimate_low_ns, estimate_high_ns;
+    double worth_ns;             /* what all calls would win at that time; NaN */
     struct import_launch launch; /* kernel "": unknown */
 };
 

@@ -101,6 +101,7 @@ static enum status add_estimates(struct import *import, const struct machine *de
         if (*prediction.constants)
             row->estimate_note = arena_printf(arena, "constants of %s", prediction.constants);
         row->estimate_ns = prediction.time_ns;
+        row->worth_ns = row->total_ns > 0 ? fmax(0, row->total_ns - row->calls * row->estimate_ns) : NAN;
         row->estimate_low_ns = prediction.low_ns;
         row->estimate_high_ns = prediction.high_ns;
     }

@@ -314,7 +314,9 @@ static enum status read_import(struct import *out, const cJSON *json, const stru
     if (record_get(&made, &import_record, json, false, arena, err))
         return err->status;
     FOR_EACH(struct import_row, row, made.rows, made.row_count) {
-        row->lower_bound_ns = row->fraction = row->estimate_ns = row->estimate_low_ns = row->estimate_high_ns = NAN;
+        row->rank = (size_t)(row - made.rows) + 1;
+        row->lower_bound_ns = row->fraction = row->worth_ns = NAN;
+        row->estimate_ns = row->estimate_low_ns = row->estimate_high_ns = NAN;
         row->described.family = row->described.family ?: "";
         row->bound = "";
         if (kernels)

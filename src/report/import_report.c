@@ -100,7 +100,7 @@ static void timeline_line(struct document *document, const struct import *import
 
 /* ---- rows ---- */
 
-enum { NAME_SHOWN = 48, PAGE_NAME_SHOWN = 120, SHAPE_SHOWN = 56, NARROW = 12 };
+enum { NAME_SHOWN = 64, SHAPE_SHOWN = 56, NARROW = 12 };
 
 static const char *short_name(const char *name, struct arena *arena)
 {
@@ -124,86 +124,42 @@ static const char *types_of(const struct import_row *row, struct arena *arena)
                                                                  : arena_printf(arena, "%s>%s", row->dtype, row->total);
 }
 
-enum {
-    RANK,
-    SHARE,
-    CALLS,
-    TIME,
-    MEDIAN,
-    ESTIMATE,
-    OPERATOR,
-    SHAPE,
-    TYPES,
-    FULL_SHAPE,
-    LAYOUT,
-    SOURCE,
-    ALGORITHM,
-    BUS,
-    WRONG,
-    KERNEL,
-    BOUND,
-    ROOF,
-    CEILING,
-    WORTH,
-    LIBRARY,
-    LOW,
-    HIGH,
-    FULL,
-    DTYPE,
-    TOTAL,
-    KIND,
-    FLOPS,
-    MIN,
-    MAX,
-    KERNELS,
-    TRAITS,
-    WHY
-};
-
+/* put_name fills the first three. */
 static const struct table_column row_columns[] = {
-    [RANK] = {.key = "rank", .title = "#", .unit = UNIT_COUNT},
-    [SHARE] = {.key = "share", .title = "share", .unit = UNIT_PERCENT, ROW(share)},
-    [CALLS] = {.key = "calls", .title = "calls", .unit = UNIT_COUNT, ROW(calls)},
-    [TIME] = {.key = "total_ns", .title = "time", .unit = UNIT_TIME, ROW(total_ns)},
-    [MEDIAN] = {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 8, ROW(median_ns)},
-    [ESTIMATE] = {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME, .drop = 6, ROW(estimate_ns)},
-    [OPERATOR] = {.title = "operator", .flags = COLUMN_CUT},
-    [SHAPE] = {.title = "shape", .flags = COLUMN_CUT},
-    [FULL_SHAPE] = {.key = "shape", .flags = COLUMN_OPTIONAL, ROW(shape)},
-    [TYPES] = {.title = "types"},
-    [LAYOUT] = {.key = "layout", .title = "layout", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(layout)},
-    [SOURCE] = {.key = "source", .title = "shape from", .drop = 2},
-    [ALGORITHM] = {.key = "algorithm_bytes_per_s",
-                   .title = "algorithm",
-                   .unit = UNIT_BYTE_RATE,
-                   ROW(algorithm_bytes_per_s)},
-    [BUS] = {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE, ROW(bus_bytes_per_s)},
-    [WRONG] = {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT, ROW(wrong_elements)},
-    [KERNEL] = {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 5, ROW(kernel)},
-    [BOUND] = {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 7, ROW(lower_bound_ns)},
-    [ROOF] = {.key = "bound", .title = "bound", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(bound)},
-    [WORTH] = {.key = "worth_ns", .title = "to win", .unit = UNIT_TIME, .drop = 9},
-    [CEILING] = {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
-    [LIBRARY] = {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
-    [LOW] = {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
-    [HIGH] = {.key = "estimate_high_ns", .unit = UNIT_TIME, ROW(estimate_high_ns)},
-    [FULL] = {.key = "operator", ROW(operator)},
-    [DTYPE] = {.key = "dtype", .flags = COLUMN_OPTIONAL, ROW(dtype)},
-    [TOTAL] = {.key = "total", .flags = COLUMN_OPTIONAL, ROW(total)},
-    [KIND] = {.key = "kind"},
-    [FLOPS] = {.key = "flops", ROW(flops)},
-    [MIN] = {.key = "min_ns", .unit = UNIT_TIME, ROW(min_ns)},
-    [MAX] = {.key = "max_ns", .unit = UNIT_TIME, ROW(max_ns)},
-    [KERNELS] = {.key = "gpu_kernels", .flags = COLUMN_OPTIONAL, ROW(kernels)},
-    [TRAITS] = {.key = "kernel_traits", .flags = COLUMN_OPTIONAL, ROW(traits)},
-    [WHY] = {.key = "no_kernel_reason"},
+    {.title = "operator", .flags = COLUMN_CUT},
+    {.title = "shape", .flags = COLUMN_CUT},
+    {.title = "types"},
+    {.key = "rank", .unit = UNIT_COUNT, ROW(rank)},
+    {.key = "share", .title = "share", .unit = UNIT_PERCENT, ROW(share)},
+    {.key = "calls", .title = "calls", .unit = UNIT_COUNT, ROW(calls)},
+    {.key = "total_ns", .title = "time", .unit = UNIT_TIME, ROW(total_ns)},
+    {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 8, ROW(median_ns)},
+    {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME, .drop = 6, ROW(estimate_ns)},
+    {.key = "shape", .flags = COLUMN_OPTIONAL, ROW(shape)},
+    {.key = "layout", .title = "layout", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(layout)},
+    {.key = "source", .title = "shape from", .drop = 2, ROW(source)},
+    {.key = "algorithm_bytes_per_s", .title = "algorithm", .unit = UNIT_BYTE_RATE, ROW(algorithm_bytes_per_s)},
+    {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE, ROW(bus_bytes_per_s)},
+    {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT, ROW(wrong_elements)},
+    {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 5, ROW(kernel)},
+    {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 7, ROW(lower_bound_ns)},
+    {.key = "bound", .title = "bound", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(bound)},
+    {.key = "worth_ns", .title = "to win", .unit = UNIT_TIME, .drop = 9, ROW(worth_ns)},
+    {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
+    {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
+    {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
+    {.key = "estimate_high_ns", .unit = UNIT_TIME, ROW(estimate_high_ns)},
+    {.key = "operator", ROW(operator)},
+    {.key = "dtype", .flags = COLUMN_OPTIONAL, ROW(dtype)},
+    {.key = "total", .flags = COLUMN_OPTIONAL, ROW(total)},
+    {.key = "kind", ROW(kind)},
+    {.key = "flops", ROW(flops)},
+    {.key = "min_ns", .unit = UNIT_TIME, ROW(min_ns)},
+    {.key = "max_ns", .unit = UNIT_TIME, ROW(max_ns)},
+    {.key = "gpu_kernels", .flags = COLUMN_OPTIONAL, ROW(kernels)},
+    {.key = "kernel_traits", .flags = COLUMN_OPTIONAL, ROW(traits)},
+    {.key = "no_kernel_reason", .flags = COLUMN_OPTIONAL, ROW(why)},
 };
-
-/* Time that all its calls would win at the time of a tuned kernel; NaN: no prediction. */
-static double worth_of(const struct import_row *row)
-{
-    return row->total_ns > 0 ? fmax(0, row->total_ns - row->calls * row->estimate_ns) : NAN;
-}
 
 /* True if both texts look the same even in a narrow column. */
 static bool looks_like(const char *a, const char *b, struct arena *arena)
@@ -211,33 +167,24 @@ static bool looks_like(const char *a, const char *b, struct arena *arena)
     return !strcmp(text_cut(arena, a ?: "", NARROW, ".."), text_cut(arena, b, NARROW, ".."));
 }
 
-/* Returns the name of the last row of a table in which shape and types follow the names: no two rows may look alike. */
-static const char *name_apart(const struct table *table, const struct import_row *row, size_t column)
-{
-    const char *name = short_name(row->short_name, table->arena);
-    const struct cell *cells = table->rows[table->row_count - 1].cells + column;
-    for (size_t k = 0; k + 1 < table->row_count && table->row_count <= ROWS_SHOWN; k++) {
-        const struct cell *other = table->rows[k].cells + column;
-        if (looks_like(other[0].text, name, table->arena) &&
-            !strcmp(text_or_empty(other[1].text), text_or_empty(cells[1].text)) &&
-            !strcmp(text_or_empty(other[2].text), text_or_empty(cells[2].text)))
-            return arena_printf(table->arena, "%s #%zu", name, table->row_count);
-    }
-    return name;
-}
-
-static void put_row(struct table *table, const struct import_row *row, size_t rank)
+/* Fills the name, shape and types of the last row, which are a table's first columns: no two rows may look alike. */
+static void put_name(struct table *table, const struct import_row *row)
 {
     struct arena *arena = table->arena;
-    struct cell *cells = table_add_object(table, row)->cells;
-    cells[RANK] = cell_number((double)rank);
-    cells[SHAPE] = cell_known(short_shape(row, arena));
-    cells[TYPES] = cell_known(types_of(row, arena));
-    cells[OPERATOR] = cell_text(name_apart(table, row, OPERATOR));
-    cells[SOURCE] = cell_text(row->source);
-    cells[KIND] = cell_text(row->kind);
-    cells[WHY] = cell_known(*row->kernel ? "" : row->why);
-    cells[WORTH] = cell_number(worth_of(row));
+    struct cell *cells = table->rows[table->row_count - 1].cells;
+    const char *name = short_name(row->short_name, arena);
+    cells[1] = cell_known(short_shape(row, arena));
+    cells[2] = cell_known(types_of(row, arena));
+    for (size_t k = 0; k + 1 < table->row_count && table->row_count <= ROWS_SHOWN; k++) {
+        const struct cell *other = table->rows[k].cells;
+        if (looks_like(other[0].text, name, arena) &&
+            !strcmp(text_or_empty(other[1].text), text_or_empty(cells[1].text)) &&
+            !strcmp(text_or_empty(other[2].text), text_or_empty(cells[2].text))) {
+            name = arena_printf(arena, "%s #%zu", name, table->row_count);
+            break;
+        }
+    }
+    cells[0] = cell_text(name);
 }
 
 /* Hides columns without any known value from people. */
@@ -250,40 +197,19 @@ static const struct table_column *columns_with_values(const struct table *table)
             any = table->rows[row].cells[k].kind > CELL_UNKNOWN;
         columns[k].title = any ? columns[k].title : NULL;
     }
-    if (columns[ALGORITHM].title) /* in place or out of place matters */
-        columns[LAYOUT].drop = 0;
     return columns;
 }
 
 static struct table *rows_table(const struct import *import, struct arena *arena)
 {
     struct table *table = TABLE(arena, row_columns);
-    for (size_t k = 0; k < import->row_count; k++)
-        put_row(table, &import->rows[k], k + 1);
+    FOR_EACH(const struct import_row, row, import->rows, import->row_count) {
+        table_add_object(table, row);
+        put_name(table, row);
+    }
     table->columns = columns_with_values(table);
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json and --format csv have them all";
-    return table;
-}
-
-/* The rows of a page begin with the operator, and none of their columns may be dropped. */
-static struct table *page_rows(const struct table *rows, const struct import *import, struct arena *arena)
-{
-    static const size_t order[] = {OPERATOR, SHAPE, TYPES,   SHARE,  TIME,   CALLS,     MEDIAN, ESTIMATE, WORTH,
-                                   BOUND,    ROOF,  CEILING, KERNEL, LAYOUT, ALGORITHM, BUS,    WRONG};
-    struct table_column *columns = arena_array(arena, COUNT_OF(order), sizeof(*columns));
-    struct cell *cells = arena_array(arena, COUNT_OF(order), sizeof(*cells));
-    for (size_t k = 0; k < COUNT_OF(order); k++)
-        columns[k] = rows->columns[order[k]];
-    struct table *table = table_new(arena, columns, COUNT_OF(order));
-    for (size_t row = 0; row < rows->row_count; row++) {
-        for (size_t k = 0; k < COUNT_OF(order); k++)
-            cells[k] = rows->rows[row].cells[order[k]];
-        cells[0] = cell_text(text_cut(arena, import->rows[row].short_name, PAGE_NAME_SHOWN, ".."));
-        table_add(table, cells);
-    }
-    table->most_rows = rows->most_rows;
-    table->rest = rows->rest;
     return table;
 }
 
@@ -305,11 +231,10 @@ static void operators_picture(struct document *document, const struct import *im
                  "The time of all calls of an operator, and the share of it that the ceilings of the device demand.");
 }
 
-static struct table *operators_table(const struct import_operator *operators, size_t count, const char *title,
-                                     struct arena *arena)
+static struct table *operators_table(const struct import_operator *operators, size_t count, struct arena *arena)
 {
-    const struct table_column columns[] = {
-        {.title = title, .flags = COLUMN_CUT, FIELD(struct import_operator, short_name)},
+    static const struct table_column columns[] = {
+        {.title = "name", .flags = COLUMN_CUT, FIELD(struct import_operator, short_name)},
         {.key = "operator", FIELD(struct import_operator, name)},
         {.key = "calls", .title = "calls", .unit = UNIT_COUNT, FIELD(struct import_operator, calls)},
         {.key = "total_ns", .title = "time", .unit = UNIT_TIME, FIELD(struct import_operator, total_ns)},
@@ -319,8 +244,7 @@ static struct table *operators_table(const struct import_operator *operators, si
          .flags = COLUMN_BAR,
          FIELD(struct import_operator, share)},
     };
-    struct table *table = table_objects(arena, arena_copy(arena, columns, sizeof(columns)), COUNT_OF(columns),
-                                        operators, count, sizeof(*operators));
+    struct table *table = TABLE_OF(arena, columns, operators, count);
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json has them all";
     return table;
@@ -383,8 +307,7 @@ static struct table *tiles_of(const struct import *import, struct arena *arena)
     struct table *tiles = table_record(arena);
     double worth_ns = NAN;
     FOR_EACH(const struct import_row, row, import->rows, import->row_count)
-        if (isfinite(worth_of(row)))
-            worth_ns = worth_of(row) + (isnan(worth_ns) ? 0 : worth_ns);
+        worth_ns = isnan(row->worth_ns) ? worth_ns : row->worth_ns + (isnan(worth_ns) ? 0 : worth_ns);
     table_member(tiles, NULL, "GPU time", cell_quantity(import->total_ns, UNIT_TIME));
     table_member(tiles, NULL, "first start to last end", cell_quantity(t->span_ns, UNIT_TIME));
     table_member(tiles, NULL, "idle", cell_quantity(t->idle_ns / t->span_ns, UNIT_PERCENT));
@@ -413,10 +336,10 @@ static const char *action_of(const struct import *import, const struct import_ro
     const char *measure =
         suite ? arena_printf(arena, "rooftile run %s measures it here", suite)
               : arena_printf(arena, "rooftile import %s -o suite.json makes a suite that measures it", file);
-    if (best && worth_of(best) > 0)
+    if (best && best->worth_ns > 0)
         return arena_printf(arena, "most to win: %s %s, %s of %s if it ran as a tuned kernel; %s",
                             short_name(best->short_name, arena), short_shape(best, arena),
-                            quantity_words(worth_of(best), UNIT_TIME, arena),
+                            quantity_words(best->worth_ns, UNIT_TIME, arena),
                             quantity_words(import->total_ns, UNIT_TIME, arena), measure);
     if (import->total_ns > 0 && import->explained_ns < MOSTLY * import->total_ns)
         return "its shapes are missing: record them (record_shapes=True), or add a trace that has them with --shapes";
@@ -429,7 +352,7 @@ static void conclude(struct document *document, const struct import *import, con
     const struct import_timeline *t = &import->timeline;
     const struct import_row *first = import->rows, *best = NULL;
     FOR_EACH(const struct import_row, row, import->rows, import->row_count)
-        if (worth_of(row) > (best ? worth_of(best) : 0))
+        if (row->worth_ns > (best ? best->worth_ns : 0))
             best = row;
     const char *on = import->device[0] ? arena_printf(arena, "%s: ", import->device) : "";
     document->action = action_of(import, best, suite, arena);
@@ -449,24 +372,17 @@ static void conclude(struct document *document, const struct import *import, con
                                      short_name(first->short_name, arena), percent_words(first->share, arena), ceiling);
 }
 
-static void add_notes(struct document *document, struct table *list, const struct import *import)
-{
-    FOR_EACH(const struct import_note, note, import->notes, import->note_count) {
-        const char *text = note->count > 1 ? arena_printf(document->arena, "%s (%llu times)", note->text,
-                                                          (unsigned long long)note->count)
-                                           : note->text;
-        table_item(list, text);
-        document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%s", text);
-    }
-}
-
 /* Adds the notes of one import or of two. */
 static void notes(struct document *document, const struct import *import, const struct import *other)
 {
     struct table *list = table_list(document->arena);
-    add_notes(document, list, import);
-    if (other)
-        add_notes(document, list, other);
+    for (const struct import *side = import; side; side = side == import ? other : NULL)
+        FOR_EACH(const struct import_note, note, side->notes, side->note_count) {
+            const char *text =
+                note->count > 1 ? arena_printf(document->arena, "%s (%zu times)", note->text, note->count) : note->text;
+            table_item(list, text);
+            document_text(document, SHOW_PEOPLE, TONE_DOUBT, "%s", text);
+        }
     document_add(document, (struct section){.show = SHOW_DATA, .key = "notes", .table = list});
 }
 
@@ -494,22 +410,21 @@ void import_document(struct document *document, const struct import *import, con
     document_add(document,
                  (struct section){.show = SHOW_DATA, .key = "timeline", .table = timeline_record(import, arena)});
     timeline_line(document, import);
-    struct table *rows = rows_table(import, arena);
-    document_table(document, "rows", NULL, rows)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
     operators_picture(document, import);
-    document_table(document, NULL, "By operator and shape", page_rows(rows, import, arena))->show = SHOW_HTML;
+    const struct table *rows = rows_table(import, arena);
+    document_table(document, "rows", NULL, rows)->show = SHOW_TEXT | SHOW_MARKDOWN | SHOW_DATA;
+    document_table(document, NULL, "By operator and shape", rows)->show = SHOW_HTML;
     document_table(document, NULL, "Idle, overlap and gaps", parts_table(import, NULL, arena))->show = SHOW_HTML;
     document_table(document, NULL, "The longest gaps", gaps_table(import, arena))->show = SHOW_HTML;
+    document_add(document, (struct section){.show = SHOW_HTML | SHOW_DATA,
+                                            .key = "kernels",
+                                            .title = "By kernel",
+                                            .table = operators_table(import->kernels, import->kernel_count, arena)});
     document_add(document,
-                 (struct section){.show = SHOW_HTML | SHOW_DATA,
-                                  .key = "kernels",
-                                  .title = "By kernel",
-                                  .table = operators_table(import->kernels, import->kernel_count, "kernel", arena)});
-    document_add(document, (struct section){
-                               .show = verbose ? 0 : SHOW_DATA,
-                               .key = "operators",
-                               .title = "operators, all shapes together",
-                               .table = operators_table(import->operators, import->operator_count, "operator", arena)});
+                 (struct section){.show = verbose ? 0 : SHOW_DATA,
+                                  .key = "operators",
+                                  .title = "operators, all shapes together",
+                                  .table = operators_table(import->operators, import->operator_count, arena)});
     notes(document, import, NULL);
     tuned_line(document, import);
     explained_line(document, import);
@@ -532,7 +447,7 @@ void import_diff_document(struct document *document, const struct import_changes
 {
     static const struct table_column columns[] = {
         {.title = "operator", .flags = COLUMN_CUT},
-        {.key = "shape", .title = "shape", .flags = COLUMN_CUT},
+        {.title = "shape", .flags = COLUMN_CUT},
         {.key = "dtype", .title = "types"},
         {.title = "difference"},
         {.key = "before_ns", .title = "A", .unit = UNIT_TIME},
@@ -542,6 +457,7 @@ void import_diff_document(struct document *document, const struct import_changes
         {.key = "after_calls", .title = "calls B", .unit = UNIT_COUNT, .drop = 1},
         {.key = "state", .title = ""},
         {.key = "operator"},
+        {.key = "shape"},
         {.key = "difference_ns", .unit = UNIT_TIME},
     };
     struct arena *arena = document->arena;
@@ -550,19 +466,16 @@ void import_diff_document(struct document *document, const struct import_changes
     FOR_EACH(const struct import_change, c, changes->items, changes->count) {
         const struct import_row *row = c->after ? c->after : c->before;
         const bool both = c->before && c->after;
-        struct cell *cells =
-            table_add(table,
-                      (struct cell[]){cell_absent(), cell_known(row->shape), cell_known(types_of(row, arena)),
-                                      cell_text(signed_time(c->difference_ns, arena)),
-                                      c->before ? cell_number(c->before->total_ns) : cell_absent(),
-                                      c->after ? cell_number(c->after->total_ns) : cell_absent(),
-                                      cell_number(c->change), c->before ? cell_number(c->before->calls) : cell_absent(),
-                                      c->after ? cell_number(c->after->calls) : cell_absent(),
-                                      both ? cell_text("")
-                                           : cell_toned(c->after ? "new" : "gone", c->after ? TONE_BAD : TONE_GOOD),
-                                      cell_text(row->operator), cell_number(c->difference_ns)})
-                ->cells;
-        cells[0] = cell_text(name_apart(table, row, 0));
+        table_add(table,
+                  (struct cell[]){
+                      cell_absent(), cell_absent(), cell_absent(), cell_text(signed_time(c->difference_ns, arena)),
+                      c->before ? cell_number(c->before->total_ns) : cell_absent(),
+                      c->after ? cell_number(c->after->total_ns) : cell_absent(), cell_number(c->change),
+                      c->before ? cell_number(c->before->calls) : cell_absent(),
+                      c->after ? cell_number(c->after->calls) : cell_absent(),
+                      both ? cell_text("") : cell_toned(c->after ? "new" : "gone", c->after ? TONE_BAD : TONE_GOOD),
+                      cell_text(row->operator), cell_known(row->shape), cell_number(c->difference_ns)});
+        put_name(table, row);
     }
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json and --format csv have them all";

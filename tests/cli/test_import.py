@@ -262,7 +262,7 @@ def shown_names(home):
     path = write(home, "shown.json", [kernel(f"void ns::{space}::work<int, ns::Op<float> >(float*, int)", 100 * k, 9 - k) for k, space in enumerate("ab")])
     for width in "80", "100", "132":
         lines = run("import", path, home=home, COLUMNS=width).stdout.splitlines()
-        check(any("9.00 us" in line and " work<int, Op<float> > " in line for line in lines) and any("work<int, Op<float> > #2" in line for line in lines), f"{lines}")
+        check(any("9.00 us" in line and line.startswith("work<int, Op<float> > ") for line in lines) and any("work<int, Op<float> > #2" in line for line in lines), f"{lines}")
     check({row["operator"][:13] for row in imported(home, path)["rows"]} == {"void ns::a::w", "void ns::b::w"}, "data has whole names")
 
 
@@ -278,7 +278,7 @@ def mangled_names(home):
              "cutlass::device_kernel<flash::Fwd<128>>": "device_kernel<Fwd<128>>", "Memcpy HtoD (Pinned -> Device)": "Memcpy HtoD (Pinned -> Device)",
              "aiter::fmoe_bf16": "aiter::fmoe_bf16", "void cut::off<int": "void cut::off<int"}
     lines = run("import", write(home, "plain.json", [kernel(name, 10 * k, 5) for k, name in enumerate(plain)]), home=home, COLUMNS="132").stdout
-    check(all(f" {short} " in lines for short in plain.values()), lines)
+    check(all(f"\n{short} " in lines for short in plain.values()), lines)
     alike = [f"kernel_of_a_long_name_{'x' * 20}{k}{'y' * 20}_and_its_tail" for k in range(3)]
     for width in "60", "80", "132":
         lines = run("import", write(home, "alike.json", [kernel(name, 10 * k, 5 - k) for k, name in enumerate(alike)]), home=home, COLUMNS=width).stdout.splitlines()
@@ -318,7 +318,7 @@ def diff(home):
         for name in "markdown", "html":
             check_run(run("import", *arguments, "--format", name, home=home), 0, f"{arguments} as {name}", stdout=text)
     page = run("import", ROOT / "tests/data/traces/bert_mi300x.json.gz", "--format", "html", home=home).stdout
-    check('data-picture="operators"' in page and re.search(r'<th scope="row">aten::addmm</th><td[^>]*>M=141 N=512 K=512<', page) and ">shape from<" not in page, "a page: a picture, then rows that begin with their operator")
+    check('data-picture="operators"' in page and re.search(r'<th scope="row">aten::addmm</th><td[^>]*>M=141 N=512 K=512<', page), "a page: a picture, then rows that begin with their operator")
     check_run(run("import", old, "--format", "jsonl", home=home), 2, "a format of runs", stderr="table, markdown, json, csv or html")
     check_run(run("import", "--diff", old, new, home=home), 0, "a table", stdout=["A: ", "b.json", "-2.00 us", "+4.00 us", "-5.00 us"])
     check_run(run("import", old, "--diff", old, new, home=home), 2, "--diff and a file")
