@@ -40,6 +40,7 @@ extern const char *const compare_state_names[];
 enum compare_cause {
     CAUSE_NONE,        /* no confirmed or suspect shift; or the code is unknown */
     CAUSE_CODE,        /* different code, and cycles changed with the time (or are unknown) */
+    CAUSE_COMPILER,    /* the same of one commit that another compiler made */
     CAUSE_LAUNCH,      /* the same code, launched differently */
     CAUSE_INPUTS,      /* the same launch with other data */
     CAUSE_ENVIRONMENT, /* the same code object, launch and data: something outside the case changed */

@@ -13,7 +13,7 @@ const char *const compare_cause_names[] = {
     [CAUSE_NONE] = "",         [CAUSE_CODE] = "code",
     [CAUSE_LAUNCH] = "launch", [CAUSE_INPUTS] = "input data",
     [CAUSE_CLOCK] = "clock",   [CAUSE_ENVIRONMENT] = "environment",
-    [CAUSE_NOISE] = "noise",
+    [CAUSE_NOISE] = "noise",   [CAUSE_COMPILER] = "compiler",
 };
 
 /* The state of a comparison. */
@@ -197,7 +197,7 @@ static size_t interference_trials(const struct result_case *c)
 
 /* Sets a label, which is no gate. The clock takes precedence over hashes: the same code on a slower clock is slow
  * because of the clock. Then come changes, first of the code; without any, the environment remains. */
-static void attribute(struct compare_case *c, double delta, struct arena *arena)
+static void attribute(struct compare_case *c, double delta, bool other_compiler, struct arena *arena)
 {
     const double before = c->base->cycles, after = c->now->cycles;
     const struct identity *a = &c->base->identity, *b = &c->now->identity;
@@ -216,7 +216,7 @@ static void attribute(struct compare_case *c, double delta, struct arena *arena)
         c->cause = CAUSE_CLOCK;
     else
         c->cause = disturbed                               ? CAUSE_NOISE
-                   : parts & IDENTITY_BIT(IDENTITY_CODE)   ? CAUSE_CODE
+                   : parts & IDENTITY_BIT(IDENTITY_CODE)   ? (other_compiler ? CAUSE_COMPILER : CAUSE_CODE)
                    : parts & IDENTITY_BIT(IDENTITY_LAUNCH) ? CAUSE_LAUNCH
                    : parts & IDENTITY_BIT(IDENTITY_INPUTS) ? CAUSE_INPUTS
                    : c->same_code                          ? CAUSE_ENVIRONMENT
@@ -238,11 +238,13 @@ enum status compare_results(struct comparison *out, const struct result *base, c
     if (match(&comparing, base, now, err) ||
         judge(&comparing, fmax(base->calibration.timer_tick_ns, now->calibration.timer_tick_ns), err))
         return err->status;
+    const bool other_compiler = base->commit && !strcmp(base->commit, text_or_empty(now->commit)) &&
+                                strcmp(text_or_empty(base->compiler), text_or_empty(now->compiler)) != 0;
     FOR_EACH(struct compare_case, c, comparing.cases, comparing.count) {
         made.states[c->state]++;
         if (c->state != COMPARE_JUDGED)
             continue;
-        attribute(c, options->shift.delta, arena);
+        attribute(c, options->shift.delta, other_compiler, arena);
         made.verdicts[c->shift.verdict]++;
         if (c->shift.suggested_trials > made.suggested_trials)
             made.suggested_trials = c->shift.suggested_trials;

@@ -5,6 +5,7 @@
  * place of writing: the same two results give the same bytes.
  */
 
+#include "picture.h"
 #include "report_internal.h"
 #include "rooftile/compare.h"
 
@@ -131,13 +132,13 @@ static const char *fact(const char *value, struct arena *arena)
 {
     const size_t length = strlen(value);
     return !length                                                       ? "none"
-           : length == 64 && strspn(value, "0123456789abcdef") == length ? arena_printf(arena, "%.12s...", value)
+           : length >= 40 && strspn(value, "0123456789abcdef") == length ? arena_printf(arena, "%.12s...", value)
                                                                          : value;
 }
 
 static struct table *difference_table(const struct comparison *comparison, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "what", .title = "what differs besides"},
+    static const struct table_column columns[] = {{.key = "what", .title = "what else differs"},
                                                   {.key = "base"},
                                                   {.key = "new"},
                                                   {.title = "base"},
@@ -161,11 +162,11 @@ static const struct table_column case_columns[] = {
     [CLASS] = {.key = "class", OF_CASE(class)},
     [REASON] = {.key = "reason", .flags = COLUMN_OPTIONAL, OF_CASE(reason)},
     [STATE] = {.key = "state"},
-    [BASE] = {.key = "base_ns", .title = "base", .unit = UNIT_TIME, OF_CASE(shift.base_ns)},
-    [NEW] = {.key = "new_ns", .title = "new", .unit = UNIT_TIME, OF_CASE(shift.new_ns)},
+    [BASE] = {.key = "base_ns", .title = "base", .unit = UNIT_TIME, .drop = 1, OF_CASE(shift.base_ns)},
+    [NEW] = {.key = "new_ns", .title = "new", .unit = UNIT_TIME, .drop = 2, OF_CASE(shift.new_ns)},
     [MEASURED] = {.title = "as measured", .unit = UNIT_CHANGE, .flags = COLUMN_VERBOSE},
     [CHANGE] = {.title = "change", .unit = UNIT_CHANGE},
-    [INTERVAL] = {.title = "interval", .unit = UNIT_CHANGE, .drop = 1},
+    [INTERVAL] = {.title = "interval", .unit = UNIT_CHANGE},
     [VERDICT] = {.title = "verdict", .flags = COLUMN_VERDICT},
     [WHY] = {.title = "", .flags = COLUMN_PROSE},
     [CAUSE] = {.key = "attribution"},
@@ -186,7 +187,14 @@ static const char *why(const struct compare_case *c, const struct comparison *co
     const size_t interference = c->interference[0] + c->interference[1],
                  trials = c->shift.base_trials + c->shift.new_trials;
     const bool changed = c->cause == CAUSE_CODE || c->cause == CAUSE_LAUNCH || c->cause == CAUSE_INPUTS;
-    const char *cause = changed ? c->changes : compare_cause_names[c->cause], *text = cause;
+    const bool moved = c->shift.verdict == SHIFT_SLOWER || c->shift.verdict == SHIFT_FASTER;
+    const char *cause = changed                           ? c->changes
+                        : c->cause == CAUSE_COMPILER      ? arena_printf(arena, "compiler: %s", c->changes)
+                        : c->cause == CAUSE_ENVIRONMENT   ? "environment (the same code)"
+                        : c->cause == CAUSE_CLOCK         ? "clock (as many cycles)"
+                        : c->cause == CAUSE_NONE && moved ? "cause unknown"
+                                                          : compare_cause_names[c->cause];
+    const char *text = cause;
     if (c->shift.reason == SHIFT_NOISY)
         text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
     if (c->shift.reason == SHIFT_UNSUPPORTED)
@@ -249,7 +257,39 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Subsets of the cases. */
-enum { FINDINGS = 1, THE_REST = 2, MOVED = 4, NOT_TOLD = 8, EVERYTHING = 15 };
+enum { FINDINGS = 1, THE_REST = 2, MOVED = 4, NOT_TOLD = 8, EVERYTHING = 15, QUIET = 16 };
+
+/* True if two undecided cases become one row for people. */
+static bool told_together(const struct compare_case *a, const struct compare_case *b)
+{
+    const size_t length = strcspn(a->label, " ");
+    return words_of(a) == words_of(b) && words_of(a)->tone == TONE_DOUBT && a->state == COMPARE_JUDGED &&
+           a->shift.reason == b->shift.reason && length == strcspn(b->label, " ") &&
+           !strncmp(a->label, b->label, length);
+}
+
+/* Makes a row stand for `count` cases of a kernel: "pointer_chase, all 7", with the changes and intervals of all. */
+static void tell_together(struct cell *cells, const struct compare_case *const *cases, size_t count,
+                          const struct comparison *comparison, struct arena *arena)
+{
+    const char *label = cases[0]->label;
+    const size_t length = strcspn(label, " ");
+    const size_t of = COUNT_WHERE(c, comparison->cases, comparison->case_count,
+                                  strcspn(c->label, " ") == length && !strncmp(c->label, label, length));
+    double low = INFINITY, high = -INFINITY, least = INFINITY, most = -INFINITY;
+    for (size_t k = 0; k < count; k++) {
+        least = fmin(least, cases[k]->shift.ratio - 1);
+        most = fmax(most, cases[k]->shift.ratio - 1);
+        low = fmin(low, cases[k]->shift.ratio_ci[0] - 1);
+        high = fmax(high, cases[k]->shift.ratio_ci[1] - 1);
+    }
+    cells[LABEL] = cell_text(count < of ? arena_printf(arena, "%.*s, %zu of %zu", (int)length, label, count, of)
+                                        : arena_printf(arena, "%.*s, all %zu", (int)length, label, count));
+    cells[BASE] = cells[NEW] = cell_absent();
+    cells[CHANGE] =
+        strcmp(change_words(least, arena), change_words(most, arena)) ? cell_range(least, most) : cell_number(most);
+    cells[INTERVAL] = cell_range(low, high);
+}
 
 /* The rows worth showing, limited to these subsets. */
 static struct table *visible_rows(const struct table *all, const struct comparison *comparison, unsigned parts,
@@ -262,10 +302,22 @@ static struct table *visible_rows(const struct table *all, const struct comparis
     qsort(order, comparison->case_count, sizeof(*order), by_rank);
     for (size_t k = 0; k < comparison->case_count; k++) {
         const struct verdict_words *words = words_of(order[k]);
-        const unsigned in = (words->tone == TONE_BAD ? FINDINGS : THE_REST) |
-                            (words->rank < words_of_verdict[SHIFT_INCONCLUSIVE].rank ? MOVED : NOT_TOLD);
-        if (words->rank < NOT_SHOWN && in & parts)
-            table_add(table, all->rows[order[k] - comparison->cases].cells);
+        const unsigned in = words->rank == NOT_SHOWN
+                                ? QUIET
+                                : (words->tone == TONE_BAD ? FINDINGS : THE_REST) |
+                                      (words->rank < words_of_verdict[SHIFT_INCONCLUSIVE].rank ? MOVED : NOT_TOLD);
+        size_t count = 1;
+        if (!(in & parts) || COUNT_WHERE(before, order, k, told_together(*before, order[k])))
+            continue;
+        struct table_row *row = table_add(table, all->rows[order[k] - comparison->cases].cells);
+        for (size_t other = k + 1; other < comparison->case_count; other++)
+            if (told_together(order[k], order[other])) {
+                const struct compare_case *joined = order[other];
+                memmove(&order[k + count + 1], &order[k + count], (other - k - count) * sizeof(*order));
+                order[k + count++] = joined;
+            }
+        if (count > 1)
+            tell_together(row->cells, &order[k], count, comparison, arena);
     }
     /* A note shared by all rows is written once, above them. */
     const char *note = table->row_count > 1 ? text_or_empty(table->rows[0].cells[WHY].text) : "";
@@ -278,6 +330,108 @@ static struct table *visible_rows(const struct table *all, const struct comparis
     table->most_rows = MOST_ROWS;
     table->rest = "--format json has them all";
     return table;
+}
+
+/* ---- the verdict, and what to do ---- */
+
+static bool has_moved(const struct compare_case *c)
+{
+    return c->state == COMPARE_JUDGED && (c->shift.verdict == SHIFT_SLOWER || c->shift.verdict == SHIFT_FASTER);
+}
+
+/* The command that shows more of a changed case. */
+static const char *command_of(const struct compare_case *c, struct arena *arena)
+{
+    const int length = (int)strcspn(c->label, " ");
+    return c->cause == CAUSE_CODE || c->cause == CAUSE_COMPILER
+               ? arena_printf(arena, "rooftile codediff OLD_KERNELS NEW_KERNELS '%.*s'", length, c->label)
+           : c->cause == CAUSE_CLOCK
+               ? arena_printf(arena, "rooftile run SUITE --filter '%.*s*' -v shows its clock", length, c->label)
+               : arena_printf(arena,
+                              "rooftile run SUITE --filter '%.*s*' --ab OLD_KERNELS NEW_KERNELS measures both "
+                              "in turns",
+                              length, c->label);
+}
+
+struct cell comparison_mark(const struct comparison *comparison)
+{
+    static const char *const words[] = {"no regression", "regression", "nothing to compare", "", "inconclusive"};
+    const int code = compare_exit_code(comparison, true);
+    return cell_toned(words[code], code == 0 ? TONE_GOOD : code == 1 ? TONE_BAD : TONE_DOUBT);
+}
+
+/* Sets the document's verdict, action and mark. */
+static void conclude(struct document *document, const struct comparison *comparison, const char *counts)
+{
+    enum { MOST_NAMED = 3 };
+    struct arena *arena = document->arena;
+    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
+    const char *line = "", *next = "", *advice[COMPARE_ADVICE + 1];
+    for (size_t k = 0; k < comparison->case_count; k++)
+        order[k] = &comparison->cases[k];
+    qsort(order, comparison->case_count, sizeof(*order), by_rank);
+    for (size_t k = 0, named = 0; k < comparison->case_count && named < MOST_NAMED; k++) {
+        const struct compare_case *c = order[k];
+        const bool moved = has_moved(c);
+        if (!moved && words_of(c)->tone != TONE_BAD)
+            continue;
+        const char *cause = compare_cause_names[c->cause];
+        const char *what =
+            moved ? arena_printf(arena, "%s %s (%s)", percent_words(fabs(c->shift.ratio - 1), arena),
+                                 c->shift.ratio > 1 ? "slower" : "faster", *cause ? cause : "cause unknown")
+                  : compare_state_names[c->state];
+        line = arena_printf(arena, "%s%s%s %s", line, *line ? "; " : "", text_cut(arena, c->label, 60, " .. "), what);
+        next = !named && moved && words_of(c)->tone == TONE_BAD
+                   ? arena_printf(arena, "next: %s\n", command_of(c, arena))
+                   : next;
+        named++;
+    }
+    document->mark = comparison_mark(comparison);
+    document->verdict = arena_printf(arena, "%s%s%s", line, *line ? "\n" : "", counts);
+    compare_advice(advice, comparison, arena);
+    for (size_t k = 0; advice[k]; k++)
+        next = arena_printf(arena, "%s%s\n", next, advice[k]);
+    document->action = *next ? next : NULL;
+}
+
+/* A section for each changed case: the medians of its trials on both sides, its cause, and what shows more. */
+static void add_changes(struct document *document, const struct comparison *comparison)
+{
+    enum { MOST_CHARTS = 12 };
+    static const char *const sides[] = {"base", "new"};
+    struct arena *arena = document->arena;
+    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
+    for (size_t k = 0; k < comparison->case_count; k++)
+        order[k] = &comparison->cases[k];
+    qsort(order, comparison->case_count, sizeof(*order), by_rank);
+    for (size_t k = 0, charts = 0; k < comparison->case_count && charts < MOST_CHARTS; k++) {
+        const struct compare_case *c = order[k];
+        if (!has_moved(c))
+            continue;
+        struct chart *chart = chart_new(arena, arena_printf(arena, "change-%zu", ++charts), c->label,
+                                        "Each mark is the median of a trial.");
+        for (int side = 0; side < 2; side++) {
+            double times[SHIFT_MAX_TRIALS];
+            const size_t count = result_trial_times(times, side ? c->now : c->base);
+            struct chart_series *series = chart_add(chart, CHART_MARKS, "", side ? (c->shift.ratio > 1 ? 1 : 2) : 7);
+            for (size_t n = 0; n < count; n++)
+                chart_point(chart, series, times[n], side);
+        }
+        chart->x = (struct chart_axis){.title = "time", .unit = UNIT_TIME, .scale = CHART_LINEAR};
+        chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = sides, .name_count = 2};
+        chart_fit(chart, false, 0.02 * c->shift.base_ns);
+        document_add(document,
+                     (struct section){.level = 1,
+                                      .key = chart->name,
+                                      .title = c->label,
+                                      .text = arena_printf(arena, "%s %s (%s to %s): %s\n%s", words_of(c)->word,
+                                                           change_words(c->shift.ratio - 1, arena),
+                                                           change_words(c->shift.ratio_ci[0] - 1, arena),
+                                                           change_words(c->shift.ratio_ci[1] - 1, arena),
+                                                           why(c, comparison, arena), command_of(c, arena)),
+                                      .chart = chart,
+                                      .table = chart_table(chart)});
+    }
 }
 
 /* ---- the document ---- */
@@ -347,26 +501,15 @@ static const char *add_counts(struct table *summary, const struct comparison *c)
     return arena_printf(summary->arena, "%zu case%s: %s", c->case_count, text_s(c->case_count), line);
 }
 
-static void add_head(struct document *document, const struct comparison *comparison, const char *counts)
+static void add_head(struct document *document, const struct comparison *comparison)
 {
-    static const char *const verdicts[] = {
-        [0] = "no regression", [1] = "regression", [2] = "nothing could be compared", [4] = "inconclusive"};
-    const int code = compare_exit_code(comparison, true);
     const char *device = device_title(comparison->now->device.name, document->arena);
     const bool predicted = comparison->base->predicted;
-    document->title = arena_printf(document->arena, "rooftile: %s on %s%s", verdicts[code], device,
+    document->title = arena_printf(document->arena, "rooftile compare: %s%s", device,
                                    predicted ? " (PREDICTED: nothing was executed)" : "");
-    document_text(document, SHOW_PAGE, code == 1 ? TONE_BAD : TONE_PLAIN, "%s", counts);
     document_text(document, SHOW_TEXT, TONE_PLAIN, "%son %s\nbase: %s\nnew: %s\n\n",
                   predicted ? "PREDICTED: nothing was executed; differences of the model, not of a machine\n" : "",
                   device, side_words(comparison->base, document->arena), side_words(comparison->now, document->arena));
-}
-
-struct cell comparison_mark(const struct comparison *comparison)
-{
-    static const char *const words[] = {"no regression", "regression", "nothing to compare", "", "inconclusive"};
-    const int code = compare_exit_code(comparison, true);
-    return cell_toned(words[code], code == 0 ? TONE_GOOD : code == 1 ? TONE_BAD : TONE_DOUBT);
 }
 
 /* The rows with bars and links to the cases. */
@@ -393,24 +536,23 @@ static struct table *page_rows(const struct comparison *comparison, unsigned par
 void comparison_sections(struct document *document, const struct comparison *comparison)
 {
     const size_t first = document->count;
-    const char *sentences[COMPARE_ADVICE + 1];
-    compare_advice(sentences, comparison, document->arena);
-    document_add(document, (struct section){.key = "changes",
-                                            .title = "What changed",
-                                            .text = add_counts(table_record(document->arena), comparison),
-                                            .table = page_rows(comparison, MOVED, document->arena)});
+    struct arena *arena = document->arena;
+    conclude(document, comparison, add_counts(table_record(arena), comparison));
+    document_table(document, "changes", "What changed", page_rows(comparison, MOVED, arena));
+    add_changes(document, comparison);
     document_add(document, (struct section){.title = "What could not be told, or is new",
                                             .folded = true,
-                                            .table = page_rows(comparison, NOT_TOLD, document->arena)});
-    for (size_t k = 0; sentences[k]; k++)
-        document_text(document, 0, TONE_DIM, "%s", sentences[k]);
-    document_table(document, NULL, NULL, class_table(comparison, document->arena));
-    document_table(document, NULL, NULL, kpi_table(comparison, document->arena));
-    document_text(document, 0, TONE_DIM, "base: %s\nnew: %s", side_words(comparison->base, document->arena),
-                  side_words(comparison->now, document->arena));
-    document_add(document, (struct section){.title = "What differs besides",
+                                            .table = page_rows(comparison, NOT_TOLD, arena)});
+    document_add(document, (struct section){.title = "What stayed the same, or was skipped",
                                             .folded = true,
-                                            .table = difference_table(comparison, document->arena)});
+                                            .table = page_rows(comparison, QUIET, arena)});
+    document_table(document, NULL, NULL, class_table(comparison, arena));
+    document_table(document, NULL, NULL, kpi_table(comparison, arena));
+    document_text(document, 0, TONE_DIM, "base: %s\nnew: %s", side_words(comparison->base, arena),
+                  side_words(comparison->now, arena));
+    document_add(document, (struct section){.title = "What else differs between the two",
+                                            .folded = true,
+                                            .table = difference_table(comparison, arena)});
     for (size_t k = first; k < document->count; k++)
         document->sections[k].show = SHOW_HTML;
 }
@@ -420,30 +562,28 @@ static struct document document_of(const struct comparison *comparison, struct a
     struct document document = {.arena = arena, .name = "compare", .date = comparison->now->started_at};
     struct table *summary = table_record(arena), *advice = table_list(arena);
     const struct table *cases = cases_of(comparison, arena), *differences = difference_table(comparison, arena);
-    const char *counts = add_counts(summary, comparison), *sentences[COMPARE_ADVICE + 1];
-    const unsigned doubts = compare_exit_code(comparison, true) ? SHOW_PEOPLE : SHOW_TEXT;
+    const char *sentences[COMPARE_ADVICE + 1];
     compare_advice(sentences, comparison, arena);
     for (size_t k = 0; sentences[k]; k++)
         table_item(advice, sentences[k]);
     add_facts(&document, comparison);
-    add_head(&document, comparison, counts);
+    conclude(&document, comparison, add_counts(summary, comparison));
+    add_head(&document, comparison);
     document_table(&document, "summary", NULL, summary);
     document_table(&document, NULL, NULL, visible_rows(cases, comparison, EVERYTHING, arena))->show = SHOW_TEXT;
     document_table(&document, NULL, NULL, visible_rows(cases, comparison, FINDINGS, arena))->show = SHOW_PAGE;
     document_table(&document, "suite_shift", NULL, class_table(comparison, arena));
     document_table(&document, "kpis", NULL, kpi_table(comparison, arena));
     document_table(&document, "differences", NULL, differences)->show = SHOW_TEXT | SHOW_DATA;
-    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
-    for (size_t k = 0; sentences[k]; k++)
-        document_text(&document, doubts, TONE_PLAIN, "%s", sentences[k]);
     document_table(&document, "advice", NULL, advice)->show = SHOW_DATA;
     document_add(&document, (struct section){.show = SHOW_PAGE,
                                              .title = "What else moved, or could not be told",
                                              .folded = true,
                                              .table = visible_rows(cases, comparison, THE_REST, arena)});
-    document_add(
-        &document,
-        (struct section){.show = SHOW_PAGE, .title = "What differs besides", .folded = true, .table = differences});
+    document_add(&document, (struct section){.show = SHOW_PAGE,
+                                             .title = "What else differs between the two",
+                                             .folded = true,
+                                             .table = differences});
     document_table(&document, "cases", NULL, cases)->show = SHOW_DATA | SHOW_TESTS;
     return document;
 }

@@ -123,7 +123,7 @@ void report_svg(struct text *out, const struct result *result);
 void result_figures(struct document *document, const struct result *result, const char *suffix);
 /* Adds a row for each problem. */
 void result_findings(struct document *document, const struct result *result, const char *suffix);
-/* The first parts of a comparison page: its verdict and the changes. */
+/* The first parts of a comparison page: its verdict, which the document gets, and the changes. */
 struct cell comparison_mark(const struct comparison *comparison);
 void comparison_sections(struct document *document, const struct comparison *comparison);
 

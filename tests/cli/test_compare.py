@@ -337,15 +337,29 @@ def findings(home):
 
 
 def said_once(home):
-    """What is true of all rows stands above them, and how many trials a side has in its line alone."""
+    """Undecided cases of a kernel are one row, and how many trials a side has in its line alone."""
     def slower(document):
         document["environment"]["fingerprint"] = "0" * 64
         for case in document["cases"]:
             stretch(case, 2)
     check_run(run("run", "s.json", "--kernels", "ka", *QUICK, "-o", "t1.json", home=home), 0, "one trial")
-    for form, heading in (("table", "\nall of these: environment\n"), ("markdown", "\\| \\*all of these: environment\\* \\|")):
+    for form, heading in (("table", "\nspin, all 2 .* SUSPECT  environment \\(the same code\\)\n"), ("markdown", "\\| spin, all 2 \\| .* \\| SUSPECT \\| environment")):
         told = run("compare", "t1.json", changed(home, "slower.json", slower, "t1.json"), "--format", form, home=home).stdout
         check(len(re.findall(heading, told)) == 1 and told.count("environment") < 4 and " v 1 trials" not in told, f"{form}: {told}")
+    narrow = run("compare", "t1.json", "slower.json", home=home, COLUMNS="80").stdout
+    check("% interval" in narrow and max(map(len, narrow.splitlines())) <= 80, f"80 columns have the interval: {narrow}")
+
+    def built_by(compiler, code):
+        def change(document):
+            document["run"]["commit"] = "ab" * 20
+            document["environment"]["compiler"] = compiler
+            for case in document["cases"]:
+                case["identity"]["code"] = code
+        return change
+    old = changed(home, "old_compiler.json", built_by("clang 19", "0" * 16), "t1.json")
+    new = changed(home, "new_compiler.json", built_by("clang 20", "1" * 16), "slower.json")
+    told = run("compare", old, new, home=home).stdout
+    check("compiler: code" in told and "SUSPECT" in told, f"the same commit, another compiler: {told}")
 
 
 def side_by_side(home):
