@@ -185,10 +185,10 @@ static int unknown_command(const char *word, struct arena *arena)
 }
 
 /* Shows the help of one command, or (NULL) of the whole program. */
-static int show_help(const struct command *command)
+static int show_help(const struct command *command, int verbose)
 {
     struct text text = {0};
-    const struct report_options look = cli_look(&(struct cli_options){0}, NULL);
+    const struct report_options look = cli_look(&(struct cli_options){.verbose = verbose}, NULL);
     if (command)
         help_command(&text, command, &look);
     else
@@ -219,7 +219,7 @@ static int run_command(int at, int argc, char **argv, struct arena *arena)
     else if (options.verbose)
         log_set_level(options.verbose > 1 ? LOG_DEBUG : LOG_VERBOSE);
     if (options.help)
-        return show_help(command);
+        return show_help(command, options.verbose);
     struct call call = {.options = &options, .arena = arena};
     enum status status = command->run(&call, &err);
     if (!status && call.out.length) /* otherwise the command has written its output itself */
@@ -286,12 +286,12 @@ static int dispatch(int argc, char **argv, struct arena *arena)
     int at = argc;
     const char *of = argc > 2 ? argv[2] : NULL;
     if (argc > 1 && is_one_of(argv[1], "--help -h help"))
-        return !of || command_find(of) ? show_help(of ? command_find(of) : NULL) : unknown_command(of, arena);
+        return !of || command_find(of) ? show_help(of ? command_find(of) : NULL, 0) : unknown_command(of, arena);
     if (argc > 1 && is_one_of(argv[1], "--version -V version"))
         return special_version(argc - 1, argv + 1);
     if (options_first_argument(&at, argc, argv, arena, &err))
         return fail(&err);
-    return at < argc ? run_command(at, argc, argv, arena) : show_help(NULL);
+    return at < argc ? run_command(at, argc, argv, arena) : show_help(NULL, 0);
 }
 
 int cli_main(int argc, char **argv)

@@ -83,6 +83,8 @@ struct command {
     const char *examples; /* lines "  rooftile run ...   what it does", without the newline of the last */
     const char *details;  /* paragraphs after the options, with blank lines between them; NULL = none */
     const char *options;  /* option names in the order of --help; the common ones are added */
+    const char *formats;  /* those of --format, "table, json"; NULL: all of a result */
+    size_t main_options;  /* number of the first options that the brief help explains */
     size_t min_args, max_args;
     command_function *run;
     bool prints_to_out; /* output goes to --out, if given */
@@ -192,7 +194,8 @@ enum status ab_run(struct call *call, struct err *err);
 extern const char overview_summary[];  /* one sentence */
 extern const char overview_examples[]; /* formatted like those of a command */
 
-/* Prints the help of `rooftile COMMAND --help` and of `rooftile` alone: examples first, at most HELP_COLUMNS wide. */
+/* Prints the help of `rooftile COMMAND --help` and of `rooftile` alone: examples first, at most HELP_COLUMNS wide. The
+ * help of a command fits a screen, unless look->verbose asks for all of it. */
 void help_command(struct text *out, const struct command *command, const struct report_options *look);
 void help_overview(struct text *out, const struct report_options *look);
 

@@ -41,7 +41,8 @@ char *texts_cut(char **at, const char *end)
 }
 
 /* Reads a block of the text: the command with its arguments, and on the next line its summary; examples; paragraphs of
- * details, if any; options. Blank lines separate them. */
+ * details, if any; options, the main ones before a '|', and below them the formats if they are not those of a result.
+ * Blank lines separate them. */
 static void read_command(char *at)
 {
     char *name = texts_cut(&at, "\n"), *args = strchr(name, ' ');
@@ -54,6 +55,16 @@ static void read_command(char *at)
     command->examples = texts_cut(&at, "\n\n");
     command->details = text_starts(at, "options: ") ? NULL : texts_cut(&at, "\n\noptions: ");
     command->options = command->details ? at : at + strlen("options: ");
+    char *main_end = strchr(at, '|'), *formats = strstr(at, "\nformats: ");
+    if (formats) {
+        *formats = '\0';
+        command->formats = formats + strlen("\nformats: ");
+    }
+    for (const char *p = command->options; *p && (!main_end || p < main_end);
+         p += strcspn(p, " "), p += strspn(p, " |"))
+        command->main_options++;
+    if (main_end)
+        *main_end = ' ';
     for (char *end = command->details ? strchr(command->details, '\n') : NULL; end; end = strchr(end, '\n'))
         if (end[1] == '\n')
             end += 2;

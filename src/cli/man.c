@@ -25,7 +25,7 @@ static void add_lines(struct text *out, const char *lines)
 
 static void man_page(struct text *out)
 {
-    const struct report_options look = {0};
+    const struct report_options look = {.verbose = true};
     text_add(out, ".\\\" SPDX-License-Identifier: MIT\n.\\\" Written by 'rooftile man'.\n"
                   ".Dd " ROOFTILE_DATE "\n.Dt ROOFTILE 1\n.Os \"rooftile " ROOFTILE_VERSION "\"\n"
                   ".Sh NAME\n.Nm rooftile\n.Nd measure GPU kernels against the roofline of the machine\n"

@@ -30,18 +30,27 @@ static void help_fits_and_starts_with_examples(void **state)
 {
     (void)state;
     for (const struct command *command = command_table(); command->name; command++) {
-        struct text text = {0};
-        help_command(&text, command, &(struct report_options){0});
+        struct text text = {0}, brief = {0};
+        help_command(&text, command, &(struct report_options){.verbose = true});
+        help_command(&brief, command, &(struct report_options){0});
         assert_true(text_starts(text.data, "Examples:\n  "));
+        assert_true(text_starts(brief.data, "Examples:\n  "));
         assert_fits(command->name, text.data);
+        assert_fits(command->name, brief.data);
+        size_t lines = 0;
+        for (const char *p = brief.data; *p; p++)
+            lines += *p == '\n';
+        assert_in_range(lines, 1, 40); /* a screen */
         const struct option_row *rows[MOST_OPTIONS];
         const size_t count = options_of(rows, command);
         for (size_t k = 0; k < count; k++) {
             char option[64];
             snprintf(option, sizeof(option), "--%s", rows[k]->name);
             assert_non_null(strstr(text.data, option));
+            assert_non_null(strstr(brief.data, option));
         }
         text_release(&text);
+        text_release(&brief);
     }
     struct text text = {0};
     help_overview(&text, &(struct report_options){0});
