@@ -80,7 +80,8 @@ enum {
     COLUMN_VERBOSE = 1,   /* only with --verbose */
     COLUMN_GROUP = 2,     /* labels: words that neighbouring rows share become a heading above them (text) */
     COLUMN_PROSE = 4,     /* the last column: sentences, wrapped in the remaining width, or on a line of their own */
-    COLUMN_INITIALS = 8,  /* shortened instead of dropped: words become their first two letters */
+    COLUMN_INITIALS = 8,  /* text: shortened instead of dropped, to the first two letters of words; hidden if all of
+                             several rows have the same */
     COLUMN_LINK = 16,     /* keys of sections (HTML) */
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean unknown */
     COLUMN_TEST = 64,     /* JUnit: names the row if it is a test */
@@ -113,7 +114,9 @@ struct table_column {
     const char *key, *title; /* title "": no head */
     const char *unit;        /* NULL: text, left-aligned; otherwise right-aligned */
     unsigned flags;
-    unsigned drop; /* order in which narrow terminals drop columns: 1 first, 9 last; 0: never */
+    unsigned
+        drop; /* order in which narrow terminals drop columns: 1 first, 9 last; 0: never. Terminals also drop such a
+                      column if all rows have "-" */
     enum field field;
     size_t offset;
 };

@@ -210,7 +210,7 @@ static const struct table_column *columns_of(const struct per_device *sides, siz
         own[TIME] = (struct table_column){.title = sides[k].name, .unit = UNIT_TIME};
         own[BOUND] = (struct table_column){.title = "bound", .drop = 2};
         if (sides[k].result)
-            own[LAST] = (struct table_column){.title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 1};
+            own[LAST] = (struct table_column){.title = "% of roof", .unit = UNIT_PERCENT, .drop = 1};
         else if (k)
             own[LAST] = (struct table_column){.title = "speed", .unit = UNIT_NUMBER, .drop = 1};
     }

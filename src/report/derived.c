@@ -228,8 +228,8 @@ static struct table *shares(const struct value *v)
     return table;
 }
 
-/* Lists the points that the line summarizes. `shared` receives the parameters that all points have in common. */
-static struct table *ratio(const struct value *v, const char **shared)
+/* Lists the points that the line summarizes. */
+static struct table *ratio(const struct value *v)
 {
     const struct table_column columns[] = {{.title = "work"},
                                            {.title = v->derived->kernel, .unit = v->y},
@@ -239,7 +239,7 @@ static struct table *ratio(const struct value *v, const char **shared)
     const char **names = arena_array(v->arena, count + 1, sizeof(*names));
     for (size_t k = 0; k < count; k++)
         names[k] = arena_printf(v->arena, "%s %s", v->derived->kernel, v->points[k].words[0]);
-    const char *const *at = names_apart(names, count, shared, v->arena);
+    const char *const *at = names_apart(names, count, v->arena);
     struct table *table = table_new(v->arena, arena_copy(v->arena, columns, sizeof(columns)), COUNT_OF(columns));
     for (size_t k = 0; k < count; k++) {
         const struct derived_ratio *one = &v->points[k].ratio;
@@ -280,7 +280,7 @@ void derived_sections(struct document *document, const struct result *result, bo
                                 .x = unit_of(result, derived, derived->x),
                                 .y = unit_of(result, derived, derived->y),
                                 .arena = document->arena};
-        const char *line = NULL, *shared = NULL;
+        const char *line = NULL;
         struct table *table = NULL;
         if (value->cells) {
             table = matrix(&v);
@@ -289,7 +289,7 @@ void derived_sections(struct document *document, const struct result *result, bo
             table = shares(&v);
             line = time_text(&v, value->number);
         } else if (ratios && !strcmp(derived->method, "ratio") && value->count) {
-            table = ratio(&v, &shared);
+            table = ratio(&v);
             line = derived->y;
         } else {
             line = line_of(&v);
@@ -303,9 +303,6 @@ void derived_sections(struct document *document, const struct result *result, bo
             continue;
         }
         table->indent = 2;
-        struct section *section = document_table(document, NULL, line, table);
-        section->level = 1;
-        section->text = shared;
-        section->tone = TONE_DIM;
+        document_table(document, NULL, line, table)->level = 1;
     }
 }

@@ -306,9 +306,9 @@ static void show_case(struct document *document, const struct explained_case *c)
 static struct table *list_of(const struct explained_case *cases, size_t count, struct arena *arena)
 {
     static const struct table_column columns[] = {
-        {.title = "case", .flags = COLUMN_GROUP},        {.title = "time", .unit = UNIT_TIME},
-        {.title = "% of ceiling", .unit = UNIT_PERCENT}, {.title = "costs most"},
-        {.title = "costs", .unit = UNIT_TIME},           {.title = "share", .unit = UNIT_PERCENT}};
+        {.title = "case", .flags = COLUMN_GROUP},     {.title = "time", .unit = UNIT_TIME},
+        {.title = "% of roof", .unit = UNIT_PERCENT}, {.title = "costs most"},
+        {.title = "costs", .unit = UNIT_TIME},        {.title = "share", .unit = UNIT_PERCENT}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         const struct explanation *e = &cases[k].explanation;

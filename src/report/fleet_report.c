@@ -272,7 +272,7 @@ static void add_strips(struct document *document, const struct fleet *fleet, siz
     chart->x =
         (struct chart_axis){.title = "time against the group's median", .unit = UNIT_CHANGE, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .name_count = rows};
-    chart->y.names = names_apart(names, rows, NULL, arena);
+    chart->y.names = names_apart(names, rows, arena);
     chart_fit(chart, false, 0.02);
     chart_line(chart, CHART_BOUNDARY, "", (double[]){0, -0.5, 0, (double)rows - 0.5});
     document_chart(document, chart, NULL);

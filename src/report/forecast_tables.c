@@ -25,7 +25,7 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
         {.title = "80 % interval", .unit = UNIT_TIME},
         {.title = "bound", .drop = 5},
         {.title = "limited by", .drop = 3},
-        {.title = "% of ceiling", .unit = UNIT_PERCENT},
+        {.title = "% of roof", .unit = UNIT_PERCENT},
         {.title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2},
         {.title = "waves", .unit = UNIT_NUMBER, .drop = 1},
         {.title = "10 % faster", .drop = 4},
@@ -169,7 +169,7 @@ void forecast_picture(struct document *document, const struct forecast *forecast
     struct kernel_sums bars = kernel_sums_new(arena, forecast->count);
     for (size_t k = 0; k < forecast->count; k++)
         names[k] = forecast->cases[k].plan_case->label;
-    const char *const *apart = names_apart(names, forecast->count, NULL, arena);
+    const char *const *apart = names_apart(names, forecast->count, arena);
     for (size_t k = 0; k < forecast->count; k++) {
         const struct forecast_case *c = &forecast->cases[k];
         const double time_ns = c->prediction.time_ns, share = ceiling_share(c->plan_case, c->prediction.time_ns);

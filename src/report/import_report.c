@@ -145,7 +145,7 @@ static const struct table_column row_columns[] = {
     {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 7, ROW(lower_bound_ns)},
     {.key = "bound", .title = "bound", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(bound)},
     {.key = "worth_ns", .title = "to win", .unit = UNIT_TIME, .drop = 9, ROW(worth_ns)},
-    {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
+    {.key = "fraction", .title = "% of roof", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
     {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
     {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
     {.key = "estimate_high_ns", .unit = UNIT_TIME, ROW(estimate_high_ns)},

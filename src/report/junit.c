@@ -188,7 +188,7 @@ void report_junit(struct text *out, const struct result *result)
                                        .body = arena_printf(&arena, "%s: %s", c->id, text_or_empty(c->reason))};
         if (result_case_timed(c))
             text_addf(&times, "%s  %s  %s  %s of ceiling\n", cases[k].name, time_words(c, &arena),
-                      figure_words("rate", c, &arena), figure_words("% of ceiling", c, &arena));
+                      figure_words("rate", c, &arena), figure_words("% of roof", c, &arena));
     }
     write_suite(out, &(struct junit_suite){.name = "rooftile",
                                            .timestamp = result->started_at,

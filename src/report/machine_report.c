@@ -37,6 +37,11 @@ static struct cell spread(double ci_rel)
 
 /* ---- tables ---- */
 
+const char *level_title(const char *name, struct arena *arena)
+{
+    return !strcmp(name, "MALL") ? arena_printf(arena, "%s (Infinity Cache)", name) : name;
+}
+
 static struct table *levels(const struct machine *machine, struct arena *arena)
 {
     enum { NAME, CAPACITY, CONFIDENCE, BANDWIDTH };
@@ -57,10 +62,11 @@ static struct table *levels(const struct machine *machine, struct arena *arena)
     for (uint32_t k = 0; k < machine->level_count; k++) {
         const struct machine_level *level = &machine->levels[k];
         struct cell *cells = table_add(table, NULL)->cells;
-        cells[NAME] = cell_text(level->name);
-        cells[CAPACITY] = k + 1 == machine->level_count ? cell_text("the rest")
+        cells[NAME] = cell_text(level_title(level->name, arena));
+        cells[CAPACITY] = k + 1 == machine->level_count ? cell_positive(machine->memory_bytes)
                                                         : extent(level->capacity_low_bytes, level->capacity_bytes);
-        cells[CONFIDENCE] = cell_positive(level->capacity_bytes > 0 ? level->capacity_confidence : 0);
+        cells[CONFIDENCE] =
+            cell_positive(machine->measured && level->capacity_bytes > 0 ? level->capacity_confidence : 0);
         cells[latency] = cell_positive(level->latency_ns);
         for (size_t kind = 0; kind < rates; kind++)
             cells[BANDWIDTH + kind] =
@@ -71,7 +77,7 @@ static struct table *levels(const struct machine *machine, struct arena *arena)
 
 static struct table *latencies(const struct machine *machine, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.title = "chase up to", .unit = UNIT_BYTES},
+    static const struct table_column columns[] = {{.title = "dependent loads up to", .unit = UNIT_BYTES},
                                                   {.title = "confidence", .unit = UNIT_PERCENT, .drop = 1},
                                                   {.title = "latency", .unit = UNIT_TIME},
                                                   {.title = "\u00b195 %", .unit = UNIT_PERCENT},
@@ -80,13 +86,12 @@ static struct table *latencies(const struct machine *machine, struct arena *aren
     FOR_EACH(const struct machine_latency, latency, machine->latencies, machine->latency_count) {
         const bool last = latency->upto_bytes <= 0;
         const char *level = latency->instances > 1 && !last
-                                ? arena_printf(arena, "%s, one of %u", latency->level, latency->instances)
-                            : latency->level[0] ? latency->level
-                                                : "no capacity boundary by bandwidth";
+                                ? arena_printf(arena, "%s, each of %u", latency->level, latency->instances)
+                                : latency->level;
         table_add(table,
                   (struct cell[]){last ? cell_text("beyond") : extent(latency->upto_bytes, latency->beyond_bytes),
                                   cell_positive(latency->confidence), cell_number(latency->latency_ns),
-                                  spread(latency->ci_rel), cell_text(level)});
+                                  spread(latency->ci_rel), cell_known(level)});
     }
     return table;
 }
@@ -98,12 +103,12 @@ static struct table *units(const struct machine *machine, struct arena *arena)
     enum { MEASURED = 1, SPREAD, VENDOR = 4, SHARE, BY };
     static const struct table_column columns[] = {
         {.title = "arithmetic", OF_UNIT(name)},
-        [MEASURED] = {.title = "measured", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.measured)},
+        [MEASURED] = {.title = "measured", .unit = UNIT_FLOP_RATE, .drop = 9, OF_UNIT(peak.measured)},
         [SPREAD] = {.title = "\u00b195 %", .unit = UNIT_PERCENT, .drop = 2},
-        {.title = "at", .unit = UNIT_HZ, OF_UNIT(held_hz)},
-        [VENDOR] = {.title = "vendor peak", .unit = UNIT_FLOP_RATE, OF_UNIT(peak.vendor)},
-        [SHARE] = {.title = "% of peak", .unit = UNIT_PERCENT},
-        [BY] = {.title = "by", .drop = 1}};
+        {.title = "clock", .unit = UNIT_HZ, .drop = 8, OF_UNIT(held_hz)},
+        [VENDOR] = {.title = "theoretical", .unit = UNIT_FLOP_RATE, .drop = 9, OF_UNIT(peak.vendor)},
+        [SHARE] = {.title = "% of peak", .unit = UNIT_PERCENT, .drop = 9},
+        [BY] = {.title = "kernel", .drop = 1}};
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count) {
         struct cell *cells = table_add_object(table, unit)->cells;
@@ -121,7 +126,7 @@ void machine_tables(struct document *document, const struct machine *machine)
     static const struct table_column columns[] = {{.title = "LDS, launches, timer"},
                                                   {.title = "measured", .unit = UNIT_NUMBER},
                                                   {.title = "\u00b195 %", .unit = UNIT_PERCENT},
-                                                  {.title = "by", .drop = 1}};
+                                                  {.title = "source", .drop = 1}};
     struct table *figures = TABLE(document->arena, columns);
     FOR_EACH(const struct machine_figure, figure, machine->figures, machine->figure_count)
         table_add(figures, (struct cell[]){cell_text(figure->name), cell_quantity(figure->value, figure->unit),
@@ -160,9 +165,10 @@ static void add_method(struct document *document, const struct machine *machine)
     const char *unsure = "", *unit = target_unit_word(machine->arch);
     document_text(
         document, 0, TONE_PLAIN,
-        "capacity: where bandwidth over footprint, all %ss together, steps down (change points); it lies in "
-        "the range. chase: the same for dependent loads of one %s. confidence: that there is a capacity boundary. "
-        "\u00b195 %%: half of the median's 95 %% interval. vendor: the measured clock and the widest vector "
+        "capacity: the footprint at which bandwidth, all %ss together, steps down (change points); it lies in the "
+        "range. "
+        "dependent loads: the same for a pointer chase of one %s. confidence: that there is a capacity boundary. "
+        "\u00b195 %%: half of the median's 95 %% interval. theoretical: the measured clock times the widest vector "
         "instructions",
         unit, unit);
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)

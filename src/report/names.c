@@ -15,16 +15,18 @@ const char *device_title(const char *name, struct arena *arena)
 }
 
 enum {
-    LONG = 40 /* columns; a kernel whose names are all shorter keeps them unchanged */,
-    FIRST = 8,
-    MOST_WORDS = 160
+    LONG = 40, /* columns; a kernel whose names are all shorter keeps them unchanged */
+    FIRST = 8, /* names whose words are examined */
+    MOST_WORDS = 160,
+    MOST_COMPARED = 2000 /* names of a kernel; with more, no parameter is compared with the others */
 };
 
 /* "SPLIT=1": the number of names that have it, and of those that have SPLIT with any value. */
 struct usual {
     const char *word;
-    size_t length, key_length; /* the key includes its '='; for a word without '=' it is the whole word */
-    size_t has, has_key;
+    size_t length, key_length;   /* the key includes its '='; for a word without '=' it is the whole word */
+    size_t has, has_key, values; /* values: how many different ones the key has */
+    bool follows;                /* another parameter determines the key's value */
 };
 
 struct kernel_words {
@@ -65,38 +67,83 @@ const char *label_words(const char *label, bool (*keeps)(const char *word, size_
     return text_take(&kept, arena);
 }
 
-/* At least three of four names have it, and the others give another value. */
+/* At least three of four names have the word, and the others give another value. */
 static bool is_usual(const struct kernel_words *kernel, const struct usual *usual)
 {
-    return kernel->is_long && kernel->names > 1 && usual->has_key == kernel->names &&
-           4 * usual->has >= 3 * kernel->names;
+    return usual->has_key == kernel->names && 4 * usual->has >= 3 * kernel->names;
 }
 
 static bool is_unusual(const char *word, size_t length, const void *context)
 {
     const struct kernel_words *kernel = context;
-    return COUNT_WHERE(usual, kernel->words, kernel->count,
-                       usual->length == length && !memcmp(usual->word, word, length) && is_usual(kernel, usual)) == 0;
+    FOR_EACH(const struct usual, usual, kernel->words, kernel->count)
+        if ((usual->follows && length >= usual->key_length && !memcmp(word, usual->word, usual->key_length)) ||
+            (usual->length == length && !memcmp(usual->word, word, length) && is_usual(kernel, usual)))
+            return false;
+    return true;
 }
 
-/* "gemm_matrix, unless said: TA=0 TB=1", one line per kernel. */
-static const char *words_usual(const struct kernel_words *kernels, size_t count, struct arena *arena)
+/* ---- parameters that follow another one ---- */
+
+struct value_pair {
+    const char *value[2];
+    size_t length[2];
+};
+
+static int by_values(const void *a, const void *b)
 {
-    struct text said = {0};
-    for (size_t k = 0; k < count; k++)
-        for (size_t w = 0, before = 0; w < kernels[k].count; w++) {
-            const struct usual *usual = &kernels[k].words[w];
-            if (!is_usual(&kernels[k], usual))
-                continue;
-            if (!before++)
-                text_addf(&said, "%s%.*s, unless said otherwise:", said.length ? "\n" : "", (int)kernels[k].name_length,
-                          kernels[k].name);
-            text_addf(&said, " %.*s", (int)usual->length, usual->word);
-        }
-    return text_take(&said, arena);
+    const struct value_pair *x = a, *y = b;
+    for (size_t k = 0; k < 2; k++) {
+        const size_t length = x->length[k] < y->length[k] ? x->length[k] : y->length[k];
+        const int order = length ? memcmp(x->value[k], y->value[k], length) : 0;
+        if (order || x->length[k] != y->length[k])
+            return order ? order : x->length[k] < y->length[k] ? -1 : 1;
+    }
+    return 0;
 }
 
-const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena)
+/* Counts the different pairs of values that names of the kernel give to two keys. */
+static size_t values_of(const struct kernel_words *kernel, const char *const *names, size_t count,
+                        const struct usual *const keys[static 2], struct value_pair *pairs)
+{
+    size_t all = 0, different = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (strncmp(names[k], kernel->name, kernel->name_length) || !strchr(" ", names[k][kernel->name_length]))
+            continue;
+        struct value_pair *pair = &pairs[all++];
+        *pair = (struct value_pair){.length = {0}};
+        const char *at = names[k] + kernel->name_length;
+        for (size_t length = 0; next_word(&at, &length);)
+            for (size_t side = 0; side < 2; side++)
+                if (length >= keys[side]->key_length && !memcmp(at, keys[side]->word, keys[side]->key_length)) {
+                    pair->value[side] = at;
+                    pair->length[side] = length;
+                }
+    }
+    qsort(pairs, all, sizeof(*pairs), by_values);
+    for (size_t k = 0; k < all; k++)
+        different += !k || by_values(&pairs[k - 1], &pairs[k]);
+    return different;
+}
+
+/* Finds the keys whose value the parameter with the most values determines, and which do not determine that one: the
+ * name does not need them. */
+static void find_followers(struct kernel_words *kernel, const char *const *names, size_t count, struct arena *arena)
+{
+    struct value_pair *pairs = arena_array(arena, count + 1, sizeof(*pairs));
+    const struct usual *most = kernel->words;
+    FOR_EACH(struct usual, key, kernel->words, kernel->count) {
+        key->values = values_of(kernel, names, count, (const struct usual *const[]){key, key}, pairs);
+        most = key->values > most->values ? key : most;
+    }
+    FOR_EACH(struct usual, key, kernel->words, kernel->count)
+        key->follows = key->values < most->values &&
+                       values_of(kernel, names, count, (const struct usual *const[]){most, key}, pairs) == most->values;
+}
+
+/* ---- names ---- */
+
+const char *const *names_apart(const char *const *names, size_t count, struct arena *arena)
 {
     const char **apart = arena_array(arena, count + 1, sizeof(*apart));
     struct kernel_words *kernels = arena_array(arena, count + 1, sizeof(*kernels)), *kernel;
@@ -110,7 +157,7 @@ const char *const *names_apart(const char *const *names, size_t count, const cha
             if (!COUNT_WHERE(word, kernel->words, kernel->count,
                              word->length == length && !memcmp(word->word, at, length)))
                 ARENA_PUSH(arena, kernel->words, kernel->count,
-                           (struct usual){at, length, at[key] == '=' ? key + 1 : length, 0, 0});
+                           (struct usual){at, length, at[key] == '=' ? key + 1 : length, 0, 0, 0, false});
         }
         kernel->names++;
     }
@@ -124,6 +171,9 @@ const char *const *names_apart(const char *const *names, size_t count, const cha
                 one->has += same_key && length == one->length && !memcmp(at, one->word, length);
             }
     }
+    for (size_t k = 0; k < known; k++)
+        if (kernels[k].is_long && kernels[k].names > 1 && count <= MOST_COMPARED)
+            find_followers(&kernels[k], names, count, arena);
     for (size_t k = 0; k < count; k++) {
         kernel = kernel_of(kernels, &known, names[k]);
         apart[k] = names[k];
@@ -132,12 +182,10 @@ const char *const *names_apart(const char *const *names, size_t count, const cha
             apart[k] = arena_printf(arena, "%.*s%s%s", (int)kernel->name_length, names[k], *rest ? " " : "", rest);
         }
     }
-    if (usual)
-        *usual = words_usual(kernels, known, arena);
     return apart;
 }
 
-const char *const *table_names_apart(const struct table *t, const char **usual, struct arena *arena)
+const char *const *table_names_apart(const struct table *t, struct arena *arena)
 {
     const size_t rows = rows_shown(t);
     const char **names = arena_array(arena, rows + 1, sizeof(*names));
@@ -147,5 +195,5 @@ const char *const *table_names_apart(const struct table *t, const char **usual, 
         cases |= at->keys != NULL && !at->keys->page;
         names[row] = at->cells[0].text ? at->cells[0].text : "";
     }
-    return cases ? names_apart(names, rows, usual, arena) : NULL;
+    return cases ? names_apart(names, rows, arena) : NULL;
 }

@@ -101,7 +101,7 @@ static void add_first(struct document *document, const struct result *result, co
     if (!result->predicted)
         table_member(tiles, NULL, "verified", cell_quantity((double)counts->verified, UNIT_COUNT));
     table_member(tiles, NULL, "findings", counted(counts->findings, TONE_BAD));
-    table_member(tiles, NULL, "median % of ceiling", cell_quantity(counts->middle_share, UNIT_PERCENT));
+    table_member(tiles, NULL, "median % of roof", cell_quantity(counts->middle_share, UNIT_PERCENT));
     if (!result->predicted)
         table_member(tiles, NULL, "with interference", counted(counts->interference, TONE_DOUBT));
     table_member(tiles, NULL, "impossible", counted(counts->impossible, TONE_BAD));
@@ -137,7 +137,7 @@ static void add_worst(struct document *document, const struct comparison *compar
     static const struct table_column columns[] = {{.title = "case"},
                                                   {.title = "time", .unit = UNIT_TIME},
                                                   {.title = "lower bound", .unit = UNIT_TIME},
-                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
+                                                  {.title = "% of roof", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
                                                   {.title = "ceiling"}};
     struct arena *arena = document->arena;
     const struct result_case **order = arena_array(arena, result->case_count + 1, sizeof(*order));
@@ -237,7 +237,7 @@ static const struct table *side_by_side(const struct report_page *page, struct a
     for (size_t r = 0; r < page->count; r++) {
         columns[2 * r + 1] =
             (struct table_column){.title = device_title(page->results[r]->device.name, arena), .unit = UNIT_TIME};
-        columns[2 * r + 2] = (struct table_column){.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR};
+        columns[2 * r + 2] = (struct table_column){.title = "% of roof", .unit = UNIT_PERCENT, .flags = COLUMN_BAR};
     }
     struct table *table = table_new(arena, columns, 2 * page->count + 1);
     FOR_EACH(const struct result_case, c, page->results[0]->cases, page->results[0]->case_count) {

@@ -206,7 +206,7 @@ static void add_chart(struct document *document, const struct curves *sweep, con
     const size_t count = sweep->count < CHART_SERIES ? sweep->count : CHART_SERIES;
     for (size_t c = 0; c < count; c++)
         names[c] = sweep->curves[c].name;
-    const char *const *apart = names_apart(names, count, NULL, arena);
+    const char *const *apart = names_apart(names, count, arena);
     for (size_t c = 0; c < count; c++) {
         const struct curve *curve = &sweep->curves[c];
         struct chart_series *series = chart_add(chart, CHART_CURVE, apart[c], c);

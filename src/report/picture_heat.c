@@ -245,7 +245,7 @@ void picture_machines(struct document *document, const struct result *const *res
         devices[r] = device_title(results[r]->device.name, arena);
     chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = devices, .name_count = count};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = rows};
-    chart->y.names = names_apart(names, rows, NULL, arena);
+    chart->y.names = names_apart(names, rows, arena);
     if (rows)
         document_chart(document, chart, table);
     if (skipped)

@@ -56,7 +56,7 @@ static struct table *data_of(const struct kernel_sums *bars, double all_ns, stru
                                                   {.title = "time", .unit = UNIT_TIME},
                                                   {.title = "of all", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
                                                   {.title = "lower bound", .unit = UNIT_TIME},
-                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR}};
+                                                  {.title = "% of roof", .unit = UNIT_PERCENT, .flags = COLUMN_BAR}};
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct kernel_sum, bar, bars->items, bars->count)
         table_add(table,

@@ -57,7 +57,7 @@ struct table *roofline_table(const struct roofline *r, size_t most, bool letters
                                                   {.title = "cases", .unit = UNIT_COUNT},
                                                   {.title = "best", .unit = UNIT_FLOP_RATE},
                                                   {.title = "FLOP/B", .unit = UNIT_INTENSITY},
-                                                  {.title = "% of ceiling", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
+                                                  {.title = "% of roof", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
                                                   {.title = "ceiling"}};
     struct table_column *shown = arena_copy(arena, columns, sizeof(columns));
     shown[letters ? 2 : 0].title = NULL;
@@ -179,7 +179,7 @@ static void add_series(struct chart *chart, struct roofline *r)
 {
     for (size_t k = 0; k < r->kernels.count && k < CHART_SERIES; k++) {
         const bool others = k + 1 == CHART_SERIES && r->kernels.count > CHART_SERIES;
-        const char *share = figure_words("% of ceiling", r->kernels.items[k].best, chart->arena);
+        const char *share = figure_words("% of roof", r->kernels.items[k].best, chart->arena);
         chart_add(chart, CHART_MARKS,
                   others               ? arena_printf(chart->arena, "%zu others", r->kernels.count - CHART_SERIES + 1)
                   : strcmp(share, "-") ? arena_printf(chart->arena, "%.40s, best %s", r->kernels.items[k].name, share)

@@ -176,7 +176,7 @@ static void add_samples(struct document *document, const struct result *result, 
         names[k] = case_name(order[k]);
         add_sample_row(chart, k, order[k]);
     }
-    document_rows(document, chart, "against the case's median", names_apart(names, shown, NULL, arena), shown);
+    document_rows(document, chart, "against the case's median", names_apart(names, shown, arena), shown);
 }
 
 /* ---- a trace ---- */
@@ -293,5 +293,5 @@ void picture_changes(struct document *document, const struct comparison *compari
         names[k] = order[k]->label;
         add_change(chart, k, order[k]);
     }
-    document_rows(document, chart, "change of the time", names_apart(names, shown, NULL, arena), shown);
+    document_rows(document, chart, "change of the time", names_apart(names, shown, arena), shown);
 }

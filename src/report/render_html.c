@@ -331,12 +331,9 @@ static void put_table(struct page *page, const struct table *table, const char *
     const struct table *t = table_for_people(table, &arena);
     size_t *shown = arena_array(&arena, t->column_count + 1, sizeof(*shown));
     const size_t count = columns_known(shown, t, page->options), rows = rows_shown(t);
-    const char *shared = "";
-    const char *const *names = table_names_apart(t, &shared, &arena);
+    const char *const *names = table_names_apart(t, &arena);
     page->tables++;
     put_looks(page, t, shown, count);
-    if (*shared)
-        put_text(page->out, &(struct section){.text = shared, .tone = TONE_DIM});
     text_add(page->out, "<div class=\"wide\" tabindex=\"0\" role=\"region\"");
     html_attribute(page->out, "aria-label", arena_printf(&arena, "%s, table %u", label, page->tables));
     text_addf(page->out, "><table id=\"table%u\"%s>\n", page->tables,

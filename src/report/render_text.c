@@ -197,7 +197,7 @@ static void measure(struct layout *l, size_t column)
         const size_t width = l->instead[row] ? 0 : text_columns(words_at(l, row, column));
         widest = width > widest ? width : widest;
     }
-    l->widths[column] = widest && widest < title && !l->dropped[column] ? title : widest;
+    l->widths[column] = widest && widest < title ? title : widest;
 }
 
 /* The narrowest width of a column when its texts are cut. */
@@ -231,6 +231,24 @@ static void drop(struct layout *l, unsigned step)
     }
 }
 
+/* True if no row says anything in this column, which may be dropped: all have "-", or all of several have the same
+ * flags, which a sentence below the table explains. */
+static bool is_silent(const struct layout *l, size_t column)
+{
+    const struct table_column *c = &l->table->columns[column];
+    const char *first = NULL;
+    size_t rows = 0;
+    for (size_t row = 0; row < l->rows && c->drop; row++) {
+        if (l->instead[row])
+            continue;
+        first = first ? first : words_at(l, row, column);
+        if (strcmp(first, words_at(l, row, column)) != 0)
+            return false;
+        rows++;
+    }
+    return first && (!strcmp(first, "-") || (rows > 1 && c->flags & COLUMN_INITIALS));
+}
+
 static void choose_columns(struct layout *l)
 {
     const struct table *t = l->table;
@@ -239,6 +257,8 @@ static void choose_columns(struct layout *l)
     l->first = l->prose = t->column_count;
     for (size_t k = 0; k < t->column_count; k++) {
         if (!column_shown(t, k, l->options))
+            continue;
+        if (l->first < t->column_count && !(t->columns[k].flags & COLUMN_PROSE) && is_silent(l, k))
             continue;
         measure(l, k);
         if (t->columns[k].flags & COLUMN_PROSE)
@@ -251,8 +271,9 @@ static void choose_columns(struct layout *l)
 static void choose_labels(struct layout *l)
 {
     const char **labels = arena_array(l->arena, l->rows + 1, sizeof(*labels));
+    const char *const *apart = l->options->verbose || l->first ? NULL : table_names_apart(l->table, l->arena);
     for (size_t row = 0; row < l->rows && l->first < l->table->column_count; row++)
-        labels[row] = words_at(l, row, l->first);
+        labels[row] = apart ? printable(l->arena, apart[row]) : words_at(l, row, l->first);
     if (l->first < l->table->column_count && l->table->columns[l->first].flags & COLUMN_GROUP) {
         l->labels = group_labels(labels, l->rows, l->arena);
         return;
@@ -352,7 +373,7 @@ static void add_cells(struct line *line, const struct layout *l, ptrdiff_t row)
     for (size_t k = 0; k < t->column_count; k++) {
         if (k == l->first || k == l->prose || !l->widths[k])
             continue;
-        const char *words = row < 0 ? (l->dropped[k] ? "" : t->columns[k].title) : words_at(l, (size_t)row, k);
+        const char *words = row < 0 ? t->columns[k].title : words_at(l, (size_t)row, k);
         words = t->columns[k].flags & COLUMN_CUT ? text_cut(l->arena, words, l->widths[k], "..") : words;
         const size_t width = text_columns(words), pad = t->columns[k].unit ? l->widths[k] - width : 0;
         go_to(line, end + GAP + pad, 0);

@@ -43,6 +43,8 @@ unsigned report_columns(const struct report_options *options);
 bool section_shown(const struct section *section, unsigned reader);
 /* Merges adjacent rows of one family with the same reason into one. */
 const struct table *table_with_families(const struct table *all, struct arena *arena);
+/* The name of a memory level for people: "MALL (Infinity Cache)". */
+const char *level_title(const char *name, struct arena *arena);
 /* A table as people see it: a record becomes rows of name and value, a family becomes one row. */
 const struct table *table_for_people(const struct table *table, struct arena *arena);
 /* The number of rows that people see. */
@@ -91,11 +93,11 @@ const char *device_title(const char *name, struct arena *arena);
 /* Returns the words of a case label that `keeps` accepts, separated by blanks. */
 const char *label_words(const char *label, bool (*keeps)(const char *word, size_t length, const void *context),
                         const void *context, struct arena *arena);
-/* Shortens such names for a table: if some are long, removes the parameter values that most names of a kernel (a name's
- * first word) have. `usual` (may be NULL) receives these values, a line per kernel. */
-const char *const *names_apart(const char *const *names, size_t count, const char **usual, struct arena *arena);
+/* Shortens such names for a table: if some of a kernel's (a name's first word) are long, removes the parameter values
+ * that most of them have, and the parameters that another one determines. */
+const char *const *names_apart(const char *const *names, size_t count, struct arena *arena);
 /* The shortened names of the visible rows of a table; NULL if its rows are not cases. */
-const char *const *table_names_apart(const struct table *table, const char **usual, struct arena *arena);
+const char *const *table_names_apart(const struct table *table, struct arena *arena);
 
 /* For JSON: the non-zero terms, in ns (forecast.c), and the notes. */
 struct table *prediction_terms(const struct prediction *prediction, struct arena *arena);

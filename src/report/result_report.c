@@ -68,19 +68,16 @@ void result_findings(struct document *document, const struct result *result, con
 
 static void add_kpis(struct document *document, const struct result *result)
 {
-    static const struct table_column columns[] = {{.title = "key figure"},
-                                                  {.title = "value", .unit = UNIT_NUMBER},
-                                                  {.title = "better"},
-                                                  {.title = "", .flags = COLUMN_PROSE}};
+    static const struct table_column columns[] = {
+        {.title = "key figure"}, {.title = "value", .unit = UNIT_NUMBER}, {.title = "", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(document->arena, columns);
     FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count) {
-        const bool single = !strcmp(kpi->method, "value");
+        const bool single = !strcmp(kpi->method, "value") || kpi->case_count == 1;
         struct table_row *row = table_add(
             table, (struct cell[]){cell_text(kpi->name), cell_quantity(kpi->value, kpi_shown_unit(kpi->of, kpi->unit)),
-                                   cell_text(kpi->higher_is_better ? "higher" : "lower"),
                                    cell_text(single ? ""
-                                                    : arena_printf(document->arena, "%s of %u case%s", kpi->method,
-                                                                   kpi->case_count, text_s(kpi->case_count)))});
+                                                    : arena_printf(document->arena, "%s of %u cases", kpi->method,
+                                                                   kpi->case_count))});
         if (!isfinite(kpi->value))
             row->instead = cell_text(arena_printf(document->arena, "none: %s", kpi->reason));
     }
@@ -238,7 +235,7 @@ static struct document document_of(const struct result *result, const struct rep
 void report_case_line(struct text *out, const struct result_case *c, size_t done, size_t total)
 {
     SCOPED(arena_release) struct arena arena = {0};
-    const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("% of ceiling", c, &arena);
+    const char *rate = figure_words("rate", c, &arena), *fraction = figure_words("% of roof", c, &arena);
     const char *flags = figure_words("flags", c, &arena), *reason = text_or_empty(c->reason), *line = NULL;
     size_t two_lines = strcspn(reason, "\n"); /* compilers write more; the table has all of it */
     two_lines += reason[two_lines] ? 1 + strcspn(reason + two_lines + 1, "\n") : 0;

@@ -9,11 +9,11 @@
 #include "rooftile/units.h"
 
 enum { LEAST_WIDTH = 34, USUAL_WIDTH = 72, AROUND = 14, MAX_KERNELS = 26 };
-enum { MARGIN = 13, X_TICK = 11, Y_TICK = 4 };
+enum { MARGIN = 13, MOST_POWER = 3 /* of FLOP/B: more stands at the right edge */ };
 enum { PLOT_MAX_WIDTH = 96, PLOT_HEIGHT = 17, PLOT_LABEL = 12 };
 
 /* Content of a cell; the greater one wins. */
-enum plot_mark { PLOT_EMPTY, PLOT_CEILING, PLOT_NAME, PLOT_POINT };
+enum plot_mark { PLOT_EMPTY, PLOT_CEILING, PLOT_POINT };
 
 struct plot {
     struct {
@@ -84,51 +84,36 @@ static void plot_level(struct plot *plot, double peak, double bandwidth, const c
         }
 }
 
-/* True if there is room for the word and a blank on either side. */
-static bool is_free(const struct plot *plot, int row, int column, int length)
+/* Writes "100 GFLOP/s" for a power of ten. */
+static void add_power(struct text *out, int power, const char *unit)
 {
-    if (column < 0 || column + length > plot->width)
-        return false;
-    for (int k = -1; k <= length; k++) {
-        const int at = column + k;
-        const bool inside = k >= 0 && k < length;
-        if (at < 0 || at >= plot->width)
-            continue;
-        /* A ceiling may touch the word; its own does on one side. */
-        if (plot->cells[row][at].mark > (inside ? PLOT_EMPTY : PLOT_CEILING))
-            return false;
-    }
-    return true;
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    const size_t thousands = power < 0 ? 0 : (size_t)power / 3;
+    const bool known = power >= 0 && thousands < COUNT_OF(prefixes);
+    text_addf(out, "%g %s%s", pow(10, known ? power % 3 : power), known ? prefixes[thousands] : "", unit);
 }
 
-static void plot_slope_name(struct plot *plot, double bandwidth, double highest, const char *name)
+/* The power of ten whose mark stands at this position of an axis; false: none does. */
+static bool power_at(int *power, double low, double high, int cells, int at)
 {
-    const int length = (int)strlen(name);
-    for (int row = PLOT_HEIGHT - 1; row >= 0 && bandwidth > 0 && y_at(plot, row) <= highest; row--) {
-        const int slope = column_of(plot, y_at(plot, row) / bandwidth);
-        const int sides[] = {slope + 2, slope - 1 - length};
-        for (size_t side = 0; slope >= 0 && side < 2; side++) {
-            if (!is_free(plot, row, sides[side], length) || plot->cells[row][slope].mark != PLOT_CEILING)
-                continue;
-            for (int k = 0; k < length; k++)
-                put(plot, row, sides[side] + k, name[k], PLOT_NAME);
-            return;
-        }
-    }
+    for (*power = (int)ceil(low); *power <= high; ++*power)
+        if (cell_of(pow(10, *power), low, high, cells) == at)
+            return true;
+    return false;
 }
 
 static void plot_text(struct text *out, const struct plot *plot, const char *y_unit,
                       const struct report_options *options)
 {
     for (int row = 0; row < PLOT_HEIGHT; row++) {
-        static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_ACCENT, TONE_BOLD};
-        const bool tick = row % Y_TICK == 0;
-        char label[UNITS_TEXT] = "";
-        int end = plot->width;
+        static const enum tone tones[] = {[PLOT_POINT] = TONE_BOLD};
+        SCOPED(text_release) struct text label = {0};
+        int end = plot->width, power;
+        const bool tick = power_at(&power, plot->y_low, plot->y_high, PLOT_HEIGHT, PLOT_HEIGHT - 1 - row);
         if (tick)
-            units_rate(label, y_at(plot, row), y_unit);
-        text_pad(out, text_columns(label) < MARGIN - 1 ? MARGIN - 1 - text_columns(label) : 0, ' ');
-        text_addf(out, "%s %s", label, tick ? "+" : "|");
+            add_power(&label, power, y_unit);
+        text_pad(out, label.length < MARGIN - 1 ? MARGIN - 1 - label.length : 0, ' ');
+        text_addf(out, "%s %s", text_or_empty(label.data), tick ? "+" : "|");
         while (!plot->names[row] && end > 0 && plot->cells[row][end - 1].mark == PLOT_EMPTY)
             end--;
         for (int column = 0; column < end; column++) {
@@ -146,15 +131,15 @@ static void plot_text(struct text *out, const struct plot *plot, const char *y_u
     }
     SCOPED(text_release) struct text ticks = {0};
     text_pad(out, MARGIN, ' ');
-    for (int column = 0; column < plot->width; column++)
-        text_add(out, column % X_TICK == 0 ? "+" : "-");
-    for (int column = 0; column < plot->width; column += X_TICK) {
-        const size_t at = (size_t)(MARGIN + column - 1);
-        const double x = x_at(plot, column);
-        text_pad(&ticks, at > ticks.length ? at - ticks.length : 1, ' ');
-        text_addf(&ticks, x < 0.001 || x >= 1e4 ? "%.0e" : x < 100 ? "%.2g" : "%.0f", x);
+    for (int column = 0, power; column < plot->width; column++) {
+        const bool tick = power_at(&power, plot->x_low, plot->x_high, plot->width, column);
+        text_add(out, tick ? "+" : "-");
+        if (!tick || ticks.length >= (size_t)(MARGIN + column))
+            continue; /* no room behind the tick before */
+        text_pad(&ticks, (size_t)(MARGIN + column) - ticks.length, ' ');
+        text_addf(&ticks, power == 3 ? "1k" : "%g", pow(10, power));
     }
-    text_addf(out, "\n%s FLOP/B\n", ticks.data);
+    text_addf(out, "%s\n%s FLOP/B\n", plot->beyond ? ">" : "", text_or_empty(ticks.data));
 }
 
 /* ---- drawing ---- */
@@ -174,7 +159,7 @@ static const char *axis_unit(const struct roofline *r)
     return COUNT_WHERE(c, r->cases, r->count, !strcmp(machine_unit_rate((*c)->work.unit), "OP/s")) ? "OP/s" : "FLOP/s";
 }
 
-/* At most five decades to the right of the leftmost case and six below the highest ceiling. */
+/* Ends at 1k FLOP/B, and at most six decades below the highest ceiling. */
 static void choose_range(struct plot *plot, const struct roofline *r)
 {
     const struct machine *machine = &r->result->machine;
@@ -189,8 +174,8 @@ static void choose_range(struct plot *plot, const struct roofline *r)
     const double memory = ceiling_value(&machine->levels[machine->level_count - 1].bandwidth);
     if (memory > 0) /* include the ridge point of the slowest level */
         x_high = fmax(x_high, y_high / memory);
-    plot->x_low = log10(x_low) - 0.35;
-    plot->x_high = fmin(log10(x_high), log10(x_low) + 5) + 0.35;
+    plot->x_high = fmin(log10(x_high) + 0.35, MOST_POWER);
+    plot->x_low = fmin(log10(x_low) - 0.35, plot->x_high - 1);
     plot->y_low = fmax(log10(y_low), log10(y_high) - 6) - 0.25;
     plot->y_high = log10(y_high) + 0.25;
 }
@@ -207,7 +192,7 @@ static void draw(struct plot *plot, struct roofline *r)
         /* One mark per row keeps close lines apart. */
         for (int row = 0; row < PLOT_HEIGHT && bandwidth > 0; row++)
             if (y_at(plot, row) <= highest)
-                put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), '/', PLOT_CEILING);
+                put(plot, row, column_of(plot, y_at(plot, row) / bandwidth), (char)('1' + k % 9), PLOT_CEILING);
     }
     FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count)
         if (roofline_peak(r, unit) > 0)
@@ -223,8 +208,6 @@ static void draw(struct plot *plot, struct roofline *r)
         put(plot, row, beyond ? plot->width - 1 : column_of(plot, c->lower_bound.intensity), (char)('A' + at),
             PLOT_POINT);
     }
-    for (uint32_t k = 0; k < machine->level_count; k++)
-        plot_slope_name(plot, ceiling_value(&machine->levels[k].bandwidth), highest, machine->levels[k].name);
 }
 
 /* ---- text ---- */
@@ -251,8 +234,9 @@ void report_roofline_text(struct text *out, const struct result *result, const s
     SCOPED(text_release) struct text known = {0};
     struct roofline r;
     roofline_collect(&r, result, false, &arena);
-    FOR_EACH(const struct machine_level, level, result->machine.levels, result->machine.level_count)
-        add_ceiling(&known, level->name, &level->bandwidth, "B/s");
+    for (uint32_t k = 0; k < result->machine.level_count; k++)
+        add_ceiling(&known, arena_printf(&arena, "%u %s", k + 1, level_title(result->machine.levels[k].name, &arena)),
+                    &result->machine.levels[k].bandwidth, "B/s");
     FOR_EACH(const struct machine_unit, unit, result->machine.units, result->machine.unit_count)
         if (roofline_peak(&r, unit) > 0)
             add_ceiling(&known, unit->name, &unit->peak, machine_unit_rate(unit->name));
@@ -260,8 +244,8 @@ void report_roofline_text(struct text *out, const struct result *result, const s
     if (r.count) {
         draw(&plot, &r);
         text_add_toned(out, options->color, TONE_BOLD, "Roofline");
-        text_add_wrapped(out, "(log-log; / memory levels, - arithmetic units, letters are cases)", strlen("Roofline"),
-                         2, report_columns(options));
+        text_add_wrapped(out, " (both axes logarithmic; digits: memory, lines: arithmetic peaks, letters: kernels)",
+                         strlen("Roofline"), 2, report_columns(options));
         text_add(out, "\n");
         plot_text(out, &plot, axis_unit(&r), options);
         struct table *legend = roofline_table(&r, MAX_KERNELS, true, &arena);
@@ -273,10 +257,9 @@ void report_roofline_text(struct text *out, const struct result *result, const s
         text_addf(out, "  and %zu more kernels that are not drawn\n", r.kernels.count - MAX_KERNELS);
     document = (struct document){.arena = &arena};
     if (plot.beyond)
-        document_text(&document, 0, TONE_PLAIN,
-                      "  letters at the right edge stand for more FLOP/B than the axis shows");
+        document_text(&document, 0, TONE_PLAIN, "  letters at the right edge (>) have more than 1k FLOP/B");
     if (known.length)
         document_text(&document, 0, TONE_PLAIN, "ceilings (%s): %s",
-                      result->machine.measured ? "measured" : "vendor by data sheets", known.data);
+                      result->machine.measured ? "measured" : "data sheet", known.data);
     render_text(out, &document, options);
 }

@@ -71,7 +71,7 @@ def machines(home):
 
 def runs(home):
     done = run("run", "stream_triad", "--set", "n=4096", "--set", "dtype=f32,f64", *PAIR, "-o", "out/r.json", home=home)
-    check_run(done, 0, "two devices", stdout=["% of ceiling", "out/r.sim-rx7900xtx.json"])
+    check_run(done, 0, "two devices", stdout=["bound", "out/r.sim-rx7900xtx.json"])
     for name in ("mi300x", "rx7900xtx"):
         result, single = load(home / f"out/r.sim-{name}.json"), home / f"{name}.json"
         check_run(run("run", "stream_triad", "--set", "n=4096", "--set", "dtype=f32,f64", "--device", f"sim:{name}", "-o", single, home=home), 0, name)

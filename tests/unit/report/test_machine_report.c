@@ -64,9 +64,9 @@ static void test_machine(void **state)
         "memory             capacity  confidence  read     write  copy  triad  latency\n",
         "L1          96.0 .. 128 KiB      99.9 %     -  500 GB/s     -      -  1.50 ns\n",
         "L2      768 KiB .. 2.00 MiB        95 %     -         -     -      -        -\n",
-        "DRAM               the rest           -     -         -     -      -  90.0 ns\n",
-        "48.0 .. 64.0 KiB      99.9 %  1.50 ns  L1, one of 2\n",
-        "4.00 .. 6.00 MiB        99 %  40.0 ns  no capacity boundary by bandwidth\n",
+        "DRAM                      -           -     -         -     -      -  90.0 ns\n",
+        "48.0 .. 64.0 KiB      99.9 %  1.50 ns  L1, each of 2\n",
+        "4.00 .. 6.00 MiB        99 %  40.0 ns  -\n",
         "beyond           -  90.0 ns  DRAM\n",
         "vector_f32  400 GFLOP/s  0.4 %  2.90 GHz  500 GFLOP/s       80 %  fma_peak\n",
         "vector_i8    1.00 TOP/s                -            -          -  dot_peak\n",
@@ -98,7 +98,7 @@ static void test_little(void **state)
     machine.levels[0] = (struct machine_level){.name = "DRAM", .bandwidth = {.measured = 2e10}};
     report_machine(&text, &machine, &options);
     assert_non_null(strstr(text.data, "20.0 GB/s"));
-    assert_null(strstr(text.data, "chase up to"));
+    assert_null(strstr(text.data, "dependent loads up to"));
     assert_null(strstr(text.data, "arithmetic"));
     assert_null(strstr(text.data, "LDS, launches"));
     assert_null(strstr(text.data, "ends at"));

@@ -15,7 +15,7 @@
 static const struct table_column columns[] = {
     {.key = "name", .title = "case", .flags = COLUMN_GROUP},
     {.key = "median_ns", .title = "time", .unit = UNIT_TIME},
-    {.key = "fraction", .title = "% of ceiling", .unit = UNIT_PERCENT, .drop = 2},
+    {.key = "fraction", .title = "% of roof", .unit = UNIT_PERCENT, .drop = 2},
     {.key = "samples", .title = "samples", .unit = UNIT_COUNT, .flags = COLUMN_VERBOSE},
     {.key = "flags", .title = "", .flags = COLUMN_INITIALS, .drop = 1},
     {.title = "why", .flags = COLUMN_PROSE},
@@ -65,10 +65,10 @@ static void test_text(void **state)
     (void)state;
     struct arena arena = {0};
     check_text(some_cases(&arena), (struct report_options){0},
-               "case             time  % of ceiling              why\n"
+               "case             time  % of roof              why\n"
                "copy\n"
-               "  n=1         1.23 us          90 %  noisy,late  one | two <three>\n"
-               "  n=2               -             -\n"
+               "  n=1         1.23 us       90 %  noisy,late  one | two <three>\n"
+               "  n=2               -          -\n"
                "dot ?[2J\"x\",  crashed\n"
                "    it said:\n"
                "      SIGSEGV\n");
@@ -329,7 +329,7 @@ static void test_markdown(void **state)
                 "|  |  |\n|---|---|\n| Device | GPU &amp; co |\n| Power | - |\n\n"
                 "**all is wrong**\n\n"
                 "<details><summary>All cases</summary>\n\n"
-                "| case | time | % of ceiling |  | why |\n|---|---:|---:|---|---|\n"
+                "| case | time | % of roof |  | why |\n|---|---:|---:|---|---|\n"
                 "| copy n=1 | 1.23 us | 90 % | noisy,late | one \\| two \\<three\\> |\n"
                 "| copy n=2 | - | - |  |  |\n"
                 "| dot  \\[2J\"x\", | **crashed** |  |  | it said:   SIGSEGV |\n\n"
