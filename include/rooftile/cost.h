@@ -18,6 +18,10 @@
  *     launch               the kernel is part of another one
  *     extra traffic        each byte of the work crosses the memory once
  *     clock                the device holds the clock in its machine file (results only)
+ *     no reuse             each line of a workgroup's data crosses L1 once, and comes from LDS again
+ *     chain of loads       two chains at once: half of the latencies; replaces waits
+ *
+ * The rest is the work itself, by the terms of the prediction (prediction.h), and what no term explains.
  */
 #ifndef ROOFTILE_COST_H
 #define ROOFTILE_COST_H
@@ -40,11 +44,23 @@ enum cost {
     COST_LAUNCH,
     COST_TRAFFIC,
     COST_CLOCK,
+    COST_REUSE,
+    COST_CHASE,
+    COST_MATRIX,
+    COST_VECTOR,
+    COST_SCALAR,
+    COST_LDS,
+    COST_L1,
+    COST_L2,
+    COST_MEMORY, /* and the Infinity Cache */
+    COST_LATENCY,
+    COST_UNEXPLAINED,
     COST_COUNT
 };
+#define COST_WORK COST_MATRIX /* causes from here on cannot be changed alone */
 
 const char *cost_name(enum cost cause);   /* "bank conflicts" */
-const char *cost_remedy(enum cost cause); /* "pad or swizzle the rows in LDS" */
+const char *cost_remedy(enum cost cause); /* "pad or swizzle the rows in LDS"; "": none */
 
 struct text;
 struct device_launch_model;
@@ -52,8 +68,8 @@ struct walk_launch;
 struct walk_result;
 struct machine;
 
-/* Returns false if the walk found no instance of it. */
-bool cost_possible(enum cost cost, const struct walk_result *walk);
+/* Returns false if the walk found no instance of it, and for the work itself. */
+bool cost_possible(enum cost cost, const struct walk_launch *launch, const struct walk_result *walk);
 
 /* Appends the launch's evidence for it: registers, occupancy, lines per access, clocks. */
 void cost_evidence(struct text *text, enum cost cause, const struct device_launch_model *model,

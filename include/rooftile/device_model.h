@@ -49,26 +49,23 @@ struct device_launch_model {
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
                          const struct walk_launch *launch, double footprint_bytes, enum cost without);
 
-/* Computes the terms of one launch except TERM_LAUNCH, without the cause `without`; `options` and `walk` must be
- * without it, too. */
+/* Predicts one launch, without TERM_LAUNCH and without the cause `without`; `options` and `walk` must be without it,
+ * too. `compute`: as for prediction_conclude. */
 void device_predict(struct prediction *prediction, struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
-                    const struct walk_result *walk, enum cost without);
+                    const struct walk_result *walk, enum cost without, const char *compute);
 
 /* Converts the walk to the state without the cause (cost.h). */
 struct device_change {
-    struct walk_result walk;  /* except traffic */
-    double atomics, dispatch; /* factors of these terms */
-    double memory_bytes;      /* upper bound; INFINITY: none */
-    double fullest;           /* workgroups on the fullest unit */
+    struct walk_result walk;      /* except traffic */
+    double atomics, dispatch, l2; /* factors of these terms */
+    double memory_bytes;          /* upper bound; INFINITY: none */
+    double fullest;               /* workgroups on the fullest unit */
 };
 void device_change(struct device_change *change, const struct device_launch_model *model,
                    const struct walk_launch *launch, const struct walk_options *options, const struct walk_result *walk,
                    enum cost without);
 
-/* Returns the error range of walked predictions, which widens with unknowns. */
-struct prediction_spread device_spread(const struct walk_result *walk);
-
-#define DEVICE_NORM 3.0
+#define DEVICE_NORM 3.0 /* of walks */
 
 #endif

@@ -30,7 +30,7 @@ struct explained_counter {
 struct explanation {
     const struct plan_case *plan_case;
     struct prediction prediction;        /* at the measured clock, if there is one */
-    const struct explained_cost *causes; /* the most costly first; omits those below 1 % */
+    const struct explained_cost *causes; /* the most costly first, then the work itself; omits those below 1 % */
     size_t cause_count;
     /* For the launch that takes the most time; unknown if none was walked. */
     const char *symbol; /* NULL */
@@ -42,10 +42,12 @@ struct explanation {
     size_t counter_count;
 };
 
-/* `measured_hz`: the clock during the measurement; 0: unknown. Everything lives in the arena. */
+/* `measured_hz`, `measured_ns`: the clock during the measurement, and its time; 0: unknown. Everything lives in the
+ * arena. */
 enum status explain_case(struct explanation *explanation, struct predictor *predictor,
                          const struct plan_case *plan_case, const struct build_result *builds,
-                         const struct machine *machine, double measured_hz, struct arena *arena, struct err *err);
+                         const struct machine *machine, double measured_hz, double measured_ns, struct arena *arena,
+                         struct err *err);
 
 /* Adds the counters that the launch's target has, with values expected from its walk (counters.c). */
 void explain_counters(struct explanation *explanation, const struct predicted_launch *launch, struct arena *arena);

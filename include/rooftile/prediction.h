@@ -69,8 +69,12 @@ struct prediction_spread {
     double low, high;
 };
 
-/* time_ns = (sum of overlapping terms ^ norm) ^ (1 / norm) + the added terms. A norm of 3 is between the maximum
- * (perfect overlap) and the sum: terms of similar size slow each other down, small ones are hidden. Sets limiter and
+/* Returns (sum of overlapping terms ^ norm) ^ (1 / norm) + the added terms, where the part of a term within the chain
+ * counts only there. A norm of 3 is between the maximum (perfect overlap) and the sum: terms of similar size slow each
+ * other down, small ones are hidden. */
+double prediction_join(const struct prediction *prediction, double norm);
+
+/* Sets time_ns to prediction_join, limiter and
  * interval, and bound if it is "": `compute` is the unit behind TERM_MATRIX and TERM_VECTOR ("" if none). */
 void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
                          struct prediction_spread spread);

@@ -149,6 +149,7 @@ struct walk_sums {
     double lane_clocks, lane_vector_clocks, lane_scalar_clocks;
     double lds_free_clocks;            /* LDS clocks without bank conflicts */
     double accesses;                   /* loads, stores and atomics of global memory */
+    double chased;                     /* of these: the address comes from a load in the turn before */
     double access_lines;               /* lines touched by these */
     double access_lanes, access_bytes; /* lanes that take part; bytes that they request */
     double scratch;                    /* accesses of scratch memory: spilled registers and private arrays */

@@ -105,8 +105,7 @@ static double walked_time(const struct walk_launch *launch, const struct walk_ma
     device_walk_options(&options, &model, &machine->machine, &full, 0, COST_NONE);
     if (walk_run(&walk, launch, &options, arena, &err) || walk.over_budget)
         return NAN;
-    device_predict(&prediction, &model, &machine->machine, &full, &options, &walk, COST_NONE);
-    prediction_conclude(&prediction, &machine->machine, "vector_f32", DEVICE_NORM, device_spread(&walk));
+    device_predict(&prediction, &model, &machine->machine, &full, &options, &walk, COST_NONE, "vector_f32");
     return prediction.time_ns > 0 ? prediction.time_ns : (double)NAN;
 }
 

@@ -42,8 +42,9 @@ static enum status explain_one(struct explained_case *out, const struct session 
         return STATUS_OK;
     }
     out->run = words_of(&plan_case->resolved, session->arena);
-    enum status status = explain_case(&out->explanation, session->predictor, plan_case, session->walked,
-                                      session->complete, hz, session->arena, err);
+    enum status status =
+        explain_case(&out->explanation, session->predictor, plan_case, session->walked, session->complete, hz,
+                     measured ? result_case_time(measured) : 0, session->arena, err);
     foreign_note(&out->explanation.prediction, session, plan_case);
     if (!status && out->explanation.prediction.time_ns > 0)
         plan_case_bound(&plan_case->lower_bound, plan_case, session->plan->machine, explained_ns(out),

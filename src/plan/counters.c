@@ -39,9 +39,35 @@ static double lds_clocks(const struct scale *s)
     return s->sums->lds_clocks * s->each;
 }
 
-static double lines(const struct scale *s)
+/* L1 asks L2 for 64 bytes at a time on gfx908 and gfx90a, for lines of 128 since gfx94, and writes 64 bytes on all of
+ * them: counters of one copy on MI100, MI210, MI300A, MI300X and MI350X. A line of which less than half is asked for
+ * is one request. */
+static double requests(const struct scale *s, bool stores, double request_bytes)
 {
-    return s->sums->access_lines * s->each;
+    double sum = 0;
+    for (size_t k = 0; k <= s->launch->walked.buffer_count; k++) {
+        const struct walk_traffic *traffic = &s->launch->walk->traffic[k];
+        const double asked = stores ? traffic->stores : traffic->loads;
+        const double bytes = (stores ? traffic->bytes_stored : traffic->bytes_loaded) / fmax(1, asked);
+        sum +=
+            (stores ? asked : traffic->l1_miss) * (bytes > request_bytes ? s->launch->line_bytes / request_bytes : 1);
+    }
+    return sum * s->each;
+}
+
+static double reads_of_64(const struct scale *s)
+{
+    return requests(s, false, 64);
+}
+
+static double reads_of_128(const struct scale *s)
+{
+    return requests(s, false, 128);
+}
+
+static double writes(const struct scale *s)
+{
+    return requests(s, true, 64);
 }
 
 static double loads(const struct scale *s)
@@ -74,6 +100,11 @@ static double clocks(const struct scale *s)
     return s->launch->prediction.time_ns * s->launch->core_hz / 1e9;
 }
 
+static double busy(const struct scale *s)
+{
+    return clocks(s) * fmin(s->launch->model.working, s->launch->model.units);
+}
+
 static const struct counter {
     const char *targets; /* prefixes of target names, separated by a blank */
     const char *name, *what;
@@ -84,13 +115,17 @@ static const struct counter {
     {"gfx10 gfx11", "SQC_LDS_BANK_CONFLICT", "clocks that LDS loses to bank conflicts", COST_CONFLICTS, conflicts},
     {"gfx90a gfx94 gfx95", "SQ_LDS_IDX_ACTIVE", "clocks that LDS is busy", COST_CONFLICTS, lds_clocks},
     {"gfx10 gfx11", "SQC_LDS_IDX_ACTIVE", "clocks that LDS is busy", COST_CONFLICTS, lds_clocks},
-    {"gfx90a gfx94 gfx95", "TCP_TOTAL_CACHE_ACCESSES_sum", "lines asked of L1", COST_UNCOALESCED, lines},
+    {"gfx908 gfx90a", "TCP_TCC_READ_REQ_sum", "reads of 64 bytes that L1 asks of L2", COST_UNCOALESCED, reads_of_64},
+    {"gfx94 gfx95", "TCP_TCC_READ_REQ_sum", "reads of 128 bytes that L1 asks of L2", COST_UNCOALESCED, reads_of_128},
+    {"gfx908 gfx90a gfx94 gfx95", "TCP_TCC_WRITE_REQ_sum", "writes of 64 bytes to L2", COST_UNCOALESCED, writes},
     {"gfx10 gfx11 gfx12", "FETCH_SIZE", "KiB read from memory", COST_UNCOALESCED, read_kb},
     {"gfx9", "SQ_INSTS_VMEM_RD", "load instructions", COST_NARROW, loads},
     {"gfx90a gfx94 gfx10 gfx11", "MeanOccupancyPerCU", "waves that a compute unit holds", COST_OCCUPANCY,
      resident_waves},
     {"gfx9 gfx10 gfx11", "SQ_INSTS_VALU", "vector instructions", COST_CHAIN, vector},
-    {"gfx9 gfx10 gfx11", "GRBM_GUI_ACTIVE", "clocks that the device is busy", COST_WAITS, clocks},
+    /* On gfx94 and gfx95 neither counts clocks of the launch: GRBM_GUI_ACTIVE of a copy is up to 45 times its time. */
+    {"gfx908 gfx90a", "SQ_BUSY_CU_CYCLES", "clocks that compute units are busy, of all together", COST_WAITS, busy},
+    {"gfx10 gfx11", "GRBM_GUI_ACTIVE", "clocks that the device is busy", COST_WAITS, clocks},
     {"gfx90a gfx94 gfx95", "TCC_ATOMIC_sum", "atomics at L2", COST_ATOMICS, atomics},
     {"gfx9 gfx10 gfx11", "SQ_WAVES", "waves", COST_TAIL, waves},
     {"gfx9", "FETCH_SIZE", "KiB read from memory", COST_TRAFFIC, read_kb},

@@ -15,7 +15,7 @@ struct asked {
     const struct plan_case *plan_case;
     const struct build_result *builds;
     const struct machine *machine;
-    double measured_hz;
+    double measured_hz, measured_ns;
     struct arena *arena;
     struct err *err;
 };
@@ -59,10 +59,37 @@ static const char *evidence_of(const struct asked *asked, enum cost cause, const
     return text_take(&text, asked->arena);
 }
 
+/* What can be changed comes first. */
 static int by_cost(const void *left, const void *right)
 {
     const struct explained_cost *a = left, *b = right;
-    return ORDER(b->cost_ns, a->cost_ns);
+    const bool fixed_a = a->cost >= COST_WORK, fixed_b = b->cost >= COST_WORK;
+    return fixed_a != fixed_b ? fixed_a - fixed_b : ORDER(b->cost_ns, a->cost_ns);
+}
+
+/* Terms with a smaller share of the time have no row of their own. */
+#define LEAST_TERM 0.05
+
+/* The work itself, by the times of its larger terms, and the time that the terms do not have. */
+static struct explained_cost *add_work(struct explained_cost *causes, const struct asked *asked)
+{
+    static const enum cost work[TERM_COUNT] = {
+        [TERM_MATRIX] = COST_MATRIX, [TERM_VECTOR] = COST_VECTOR, [TERM_SCALAR] = COST_SCALAR,
+        [TERM_LDS] = COST_LDS,       [TERM_L1] = COST_L1,         [TERM_L2] = COST_L2,
+        [TERM_MALL] = COST_MEMORY,   [TERM_MEMORY] = COST_MEMORY, [TERM_LATENCY] = COST_LATENCY};
+    struct explanation *explanation = asked->explanation;
+    const struct prediction *all = &explanation->prediction;
+    const bool walked = !strcmp(all->method, "walk");
+    const double known_ns = walked ? prediction_join(all, DEVICE_NORM) : all->time_ns;
+    const double rest_ns = fmax(asked->measured_ns, all->time_ns) - known_ns;
+    for (int term = 0; term < TERM_COUNT; term++)
+        if (work[term] && all->term_ns[term] >= LEAST_TERM * all->time_ns)
+            ARENA_PUSH(asked->arena, causes, explanation->cause_count,
+                       (struct explained_cost){work[term], all->term_ns[term], ""});
+    if (rest_ns > LEAST_TERM * all->time_ns)
+        ARENA_PUSH(asked->arena, causes, explanation->cause_count,
+                   (struct explained_cost){COST_UNEXPLAINED, rest_ns, "beyond what the terms take together"});
+    return causes;
 }
 
 static void describe_launch(struct explanation *explanation, const struct predicted_launch *launch,
@@ -101,6 +128,8 @@ static enum status find_causes(const struct asked *asked, const char *const evid
             ARENA_PUSH(asked->arena, causes, explanation->cause_count,
                        (struct explained_cost){cause, cost_ns, evidence[cause]});
     }
+    if (!status && explanation->prediction.time_ns > 0)
+        causes = add_work(causes, asked);
     if (explanation->cause_count)
         qsort(causes, explanation->cause_count, sizeof(*causes), by_cost);
     explanation->causes = causes;
@@ -109,11 +138,13 @@ static enum status find_causes(const struct asked *asked, const char *const evid
 
 enum status explain_case(struct explanation *explanation, struct predictor *predictor,
                          const struct plan_case *plan_case, const struct build_result *builds,
-                         const struct machine *machine, double measured_hz, struct arena *arena, struct err *err)
+                         const struct machine *machine, double measured_hz, double measured_ns, struct arena *arena,
+                         struct err *err)
 {
     const char *evidence[COST_COUNT] = {NULL};
     bool possible[COST_COUNT] = {false};
-    const struct asked asked = {explanation, predictor, plan_case, builds, machine, measured_hz, arena, err};
+    const struct asked asked = {explanation, predictor,   plan_case, builds, machine,
+                                measured_hz, measured_ns, arena,     err};
     *explanation = (struct explanation){.plan_case = plan_case};
     enum status status = predict_without(&explanation->prediction, &asked, COST_NONE);
     if (status)
@@ -124,7 +155,9 @@ enum status explain_case(struct explanation *explanation, struct predictor *pred
     for (enum cost cause = COST_NONE + 1; cause < COST_COUNT; cause++) {
         evidence[cause] = evidence_of(&asked, cause, launch);
         /* Skips walks that cannot find anything. */
-        possible[cause] = !count || COUNT_WHERE(one, launches, count, one->walk && cost_possible(cause, one->walk)) > 0;
+        possible[cause] =
+            (!count && cause < COST_WORK) ||
+            COUNT_WHERE(one, launches, count, one->walk && cost_possible(cause, &one->walked, one->walk)) > 0;
     }
     if (launch) {
         describe_launch(explanation, launch, machine);

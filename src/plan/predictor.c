@@ -253,12 +253,10 @@ static void predict_launch(struct asked *asked, const struct resolved_launch *la
     if (asked->on_host)
         host_walk_add(&asked->host, &walk, made.walk, times);
     else
-        device_predict(&made.prediction, &made.model, asked->machine, &walk, &options, made.walk, predictor->without);
+        device_predict(&made.prediction, &made.model, asked->machine, &walk, &options, made.walk, predictor->without,
+                       compute_unit(asked->resolved));
     made.walked = walk;
     made.core_hz = asked->machine->core_hz;
-    prediction_conclude(&made.prediction, asked->machine, compute_unit(asked->resolved), DEVICE_NORM,
-                        device_spread(made.walk));
-    made.prediction.method = "walk";
     if (!asked->on_host)
         note_walk(asked->prediction, made.walk, &walk);
     for (size_t k = 0; k < asked->buffers.count; k++)
@@ -308,8 +306,10 @@ static void add_launch(struct asked *asked, const struct resolved_step *step, do
     for (size_t k = 0; k < asked->buffers.count; k++)
         asked->cached[k] |= uses(&step->launch, k);
     const struct predicted_launch *made = &predictor->launches[at];
-    for (int term = 0; term < TERM_COUNT; term++)
+    for (int term = 0; term < TERM_COUNT; term++) {
         asked->prediction->term_ns[term] += rest * made->prediction.term_ns[term];
+        asked->prediction->within_ns[term] += rest * made->prediction.within_ns[term];
+    }
     asked->prediction->time_ns += rest * made->prediction.time_ns;
 }
 

@@ -7,32 +7,25 @@
 
 /* ---- pipes ---- */
 
-/* Clocks of a wave's instructions by family. GCN and CDNA: 16 lanes a clock, so a wave of 64 takes four, and its
- * result is ready when it can issue again (CDNA 3 ISA, "Vector ALU"; transcendentals and 32-bit products at a
- * quarter of the rate). RDNA: 32 lanes a clock, results after 5 clocks, transcendentals at a quarter of the rate
- * ("RDNA Architecture" white paper). Branches and barriers are fitted to published times of an MI300A. */
-static const struct pipes {
-    const char *targets;
-    double vector, transcendental, multiply, vector_latency, scalar, branch, branch_taken, barrier, scalar_load;
-    double lds, lds_bytes, l1_bytes; /* defaults if the machine has none: clocks; bytes per clock of a compute unit */
-} families[] = {
-    {"gfx9", 4, 16, 16, 4, 4, 8, 16, 20, 48, 64, 128, 64},
-    {"gfx1", 1, 4, 4, 5, 1, 4, 8, 10, 40, 50, 128, 64},
-    {"", 4, 16, 16, 4, 4, 8, 16, 20, 48, 64, 128, 64},
-};
+/* RDNA: 32 lanes a clock, results after 5 clocks, transcendentals at a quarter of the rate ("RDNA Architecture" white
+ * paper). All others are like CDNA: walk_clocks_usual. */
+static const struct walk_clocks rdna = {.vector = 1,
+                                        .transcendental = 4,
+                                        .multiply = 4,
+                                        .vector_latency = 5,
+                                        .scalar = 1,
+                                        .branch = 4,
+                                        .branch_taken = 8,
+                                        .barrier = 10,
+                                        .lds = 50,
+                                        .lds_bytes = 128,
+                                        .l1 = 120,
+                                        .l2 = 220,
+                                        .memory = 800,
+                                        .scalar_load = 40,
+                                        .l1_bytes = 64};
 
-static const struct pipes *pipes_of(const char *target)
-{
-    const struct pipes *found = families;
-    while (!text_starts(target, found->targets))
-        found++;
-    return found;
-}
-
-/* Default latencies in clocks, and default sizes, for when no file has them. */
-#define L1_CLOCKS 120.0
-#define L2_CLOCKS 220.0
-#define MEMORY_CLOCKS 800.0
+/* Default sizes, for when no file has them. */
 #define L1_BYTES 16384.0
 #define L2_BYTES 4194304.0
 #define LINE_BYTES 128u
@@ -43,11 +36,11 @@ static double or_else(double value, double fallback)
     return value > 0 && isfinite(value) ? value : fallback;
 }
 
-/* Latencies are measured by chases, each of whose steps also issues a wait, which the walk counts by itself. */
-static double chased_clocks(const struct machine *machine, double latency_ns, const struct pipes *pipes,
-                            double fallback)
+/* Sets a latency, unless the machine has none. Latencies are measured by chases, whose every step also issues a wait,
+ * which the walk counts by itself. */
+static void set_latency(double *clocks, const struct machine *machine, double latency_ns, double wait_clocks)
 {
-    return or_else(latency_ns * machine->core_hz / 1e9, fallback) - pipes->scalar;
+    *clocks = or_else(latency_ns * machine->core_hz / 1e9, *clocks) - wait_clocks;
 }
 
 /* ---- placement of workgroups ---- */
@@ -102,7 +95,7 @@ static void place_workgroups(struct device_launch_model *model, const struct mac
 void device_walk_options(struct walk_options *options, struct device_launch_model *model, const struct machine *machine,
                          const struct walk_launch *launch, double footprint_bytes, enum cost without)
 {
-    const struct pipes *pipes = pipes_of(launch->target);
+    const struct walk_clocks *pipes = text_starts(launch->target, "gfx1") ? &rdna : &walk_clocks_usual;
     const struct machine_unit *f64 = machine_unit(machine, "vector_f64");
     const double f64_peak = f64 ? ceiling_value(&f64->peak) : 0;
     const struct machine_level *l1 = machine_level(machine, "L1"), *l2 = machine_level(machine, "L2");
@@ -120,41 +113,31 @@ void device_walk_options(struct walk_options *options, struct device_launch_mode
     const double here = fmin(model->resident, model->fullest);
     const double die = fmin(model->resident * model->units / dies, ceil(model->workgroups / dies));
     *options = (struct walk_options){
-        .clocks = {.vector = pipes->vector,
-                   .transcendental = pipes->transcendental,
-                   .multiply = pipes->multiply,
-                   /* An f64 instruction takes longer than an ordinary one by the factor that the vendor's peak is
-                    * below 128 operations a clock. */
-                   .f64 = pipes->vector *
-                          (f64_peak > 0 ? fmax(1, round(128.0 * machine->cus * machine->core_hz / f64_peak)) : 1),
-                   .vector_latency = pipes->vector_latency,
-                   .scalar = pipes->scalar,
-                   .branch = pipes->branch,
-                   .branch_taken = pipes->branch_taken,
-                   .barrier = pipes->barrier,
-                   .scalar_load = pipes->scalar_load,
-                   .lds = chased_clocks(machine, machine->lds_latency_ns, pipes, pipes->lds),
-                   .lds_bytes = pipes->lds_bytes,
-                   .l1_bytes = pipes->l1_bytes,
-                   .l1 = chased_clocks(machine, l1 ? l1->latency_ns : 0, pipes, L1_CLOCKS),
-                   .l2 = chased_clocks(machine, l2 ? l2->latency_ns : 0, pipes, L2_CLOCKS),
-                   .memory = chased_clocks(machine, machine->level_count ? machine->levels[model->level].latency_ns : 0,
-                                           pipes, MEMORY_CLOCKS)},
+        .clocks = *pipes,
         .line_bytes = LINE_BYTES,
         .dies = (uint32_t)dies,
         .warm = footprint_bytes <= l2_die,
         .l1_lines = (uint64_t)fmax(1, l1_cu / LINE_BYTES / fmax(1, here)),
         .l2_lines = (uint64_t)fmax(1, l2_die / LINE_BYTES / fmax(1, die)),
     };
-    /* Removes what the cause adds to the clocks of a wave. */
     struct walk_clocks *clocks = &options->clocks;
+    /* An f64 instruction takes longer than an ordinary one by the factor that the vendor's peak is below 128 operations
+     * a clock. */
+    clocks->f64 =
+        pipes->vector * (f64_peak > 0 ? fmax(1, round(128.0 * machine->cus * machine->core_hz / f64_peak)) : 1);
+    set_latency(&clocks->lds, machine, machine->lds_latency_ns, pipes->scalar);
+    set_latency(&clocks->l1, machine, l1 ? l1->latency_ns : 0, pipes->scalar);
+    set_latency(&clocks->l2, machine, l2 ? l2->latency_ns : 0, pipes->scalar);
+    set_latency(&clocks->memory, machine, machine->level_count ? machine->levels[model->level].latency_ns : 0,
+                pipes->scalar);
+    /* Removes what the cause adds to the clocks of a wave. */
     double *const latencies[] = {&clocks->l1, &clocks->l2, &clocks->memory, &clocks->lds, &clocks->scalar_load};
     options->no_conflicts = without == COST_CONFLICTS;
     options->coalesced = without == COST_UNCOALESCED;
     options->no_scratch = without == COST_SPILLS;
     if (without == COST_CHAIN)
         clocks->vector_latency = clocks->vector;
-    for (size_t k = 0; without == COST_WAITS && k < COUNT_OF(latencies); k++)
+    for (size_t k = 0; (without == COST_WAITS || without == COST_CHASE) && k < COUNT_OF(latencies); k++)
         *latencies[k] /= 2;
 }
 
@@ -225,9 +208,13 @@ static void pipe_terms(struct prediction *prediction, const struct device_launch
 /* Channels of a die's L2 (CDNA 3 white paper): the number of addresses on which atomics can proceed at once. */
 #define L2_CHANNELS 16.0
 
+/* 10 % and 90 % quantiles of measured over predicted time on an MI300A, each kernel weighted equally. */
+#define SPREAD_LOW 0.80
+#define SPREAD_HIGH 1.55
+
 void device_predict(struct prediction *prediction, struct device_launch_model *model, const struct machine *machine,
                     const struct walk_launch *launch, const struct walk_options *options,
-                    const struct walk_result *walk, enum cost without)
+                    const struct walk_result *walk, enum cost without, const char *compute)
 {
     struct device_change change;
     uint32_t l2 = 0;
@@ -241,7 +228,7 @@ void device_predict(struct prediction *prediction, struct device_launch_model *m
     count_bytes(model, launch, options, walk);
     device_change(&change, model, launch, options, walk, without);
     pipe_terms(prediction, model, machine, &change);
-    term_ns[TERM_L2] = divide(model->l2_bytes, bandwidth_from(machine, l2));
+    term_ns[TERM_L2] = change.l2 * divide(model->l2_bytes, bandwidth_from(machine, l2));
     /* Data that fits in one die's L2 stays there. */
     const uint32_t far = options->warm ? l2 : model->level;
     const bool is_memory = far + 1 >= machine->level_count;
@@ -256,20 +243,9 @@ void device_predict(struct prediction *prediction, struct device_launch_model *m
     const double own = walk->sums.atomic_same * model->fullest / groups;
     const double shared = walk->sums.atomic_shared / groups * model->working / places;
     term_ns[TERM_ATOMICS] = change.atomics * fmax(own, shared) * clock_ns;
-}
-
-/* ---- the interval of a prediction ---- */
-
-/* 10 % and 90 % quantiles of measured over predicted time on an MI300A, each kernel weighted equally. */
-#define SPREAD_LOW 0.80
-#define SPREAD_HIGH 1.55
-
-struct prediction_spread device_spread(const struct walk_result *walk)
-{
-    struct prediction_spread spread = {SPREAD_LOW, SPREAD_HIGH};
     /* An undecided branch may double or halve the work that it controls. */
     const double wider = walk->over_budget ? 4 : walk->unknown_count ? 1.5 : 1;
-    spread.low /= wider;
-    spread.high *= wider;
-    return spread;
+    prediction->method = "walk";
+    prediction_conclude(prediction, machine, compute, DEVICE_NORM,
+                        (struct prediction_spread){SPREAD_LOW / wider, SPREAD_HIGH * wider});
 }

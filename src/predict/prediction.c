@@ -83,8 +83,7 @@ void prediction_finish(struct prediction *prediction, const struct machine *mach
     }
 }
 
-void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
-                         struct prediction_spread spread)
+double prediction_join(const struct prediction *prediction, double norm)
 {
     double largest = 0, powers = 0, added = 0;
     for (int term = 0; term < TERM_COUNT; term++) {
@@ -94,7 +93,13 @@ void prediction_conclude(struct prediction *prediction, const struct machine *ma
     for (int term = 0; term < TERM_OVERLAPS; term++)
         if (prediction->term_ns[term] > prediction->within_ns[term])
             powers += pow(prediction->term_ns[term] / largest, norm) - pow(prediction->within_ns[term] / largest, norm);
-    prediction->time_ns = largest * pow(powers, 1 / norm) + added;
+    return largest * pow(powers, 1 / norm) + added;
+}
+
+void prediction_conclude(struct prediction *prediction, const struct machine *machine, const char *compute, double norm,
+                         struct prediction_spread spread)
+{
+    prediction->time_ns = prediction_join(prediction, norm);
     prediction_finish(prediction, machine, compute, spread);
 }
 
@@ -104,5 +109,5 @@ void prediction_scale(struct prediction *prediction, double factor)
     prediction->low_ns *= factor;
     prediction->high_ns *= factor;
     for (int term = 0; term < TERM_COUNT; term++)
-        prediction->term_ns[term] *= factor;
+        prediction->term_ns[term] *= factor, prediction->within_ns[term] *= factor;
 }

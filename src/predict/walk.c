@@ -9,6 +9,9 @@
 
 #define MATRIX_CLOCKS 16u /* default for matrix instructions of unknown duration */
 
+/* CDNA and GCN: 16 lanes a clock, so a wave of 64 takes four, and its result is ready when it can issue again (CDNA 3
+ * ISA, "Vector ALU"; transcendentals and 32-bit products at a quarter of the rate). Branches and barriers are fitted to
+ * published times of an MI300A. */
 const struct walk_clocks walk_clocks_usual = {.vector = 4,
                                               .transcendental = 16,
                                               .multiply = 16,
@@ -20,8 +23,8 @@ const struct walk_clocks walk_clocks_usual = {.vector = 4,
                                               .lds = 64,
                                               .lds_bytes = 128,
                                               .l1 = 120,
-                                              .l2 = 210,
-                                              .memory = 880,
+                                              .l2 = 220,
+                                              .memory = 800,
                                               .scalar_load = 48,
                                               .l1_bytes = 64};
 

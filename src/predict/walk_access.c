@@ -264,6 +264,7 @@ static void move_lines(struct wave *wave, const struct op *op, const struct addr
     }
     wave->sums.l1_clocks += busy;
     wave->sums.accesses++;
+    wave->sums.chased += op->is_chased;
     wave->sums.access_lines += lines;
     wave->sums.access_lanes += lanes;
     wave->sums.access_bytes += bytes;

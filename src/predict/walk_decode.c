@@ -230,6 +230,36 @@ static void number_registers(struct op *op, uint32_t first_acc)
         number_registers(op->second, first_acc);
 }
 
+/* True if an operand has one of the registers; with `put`, sets them instead. */
+static bool among(bool registers[VECTORS + SCALARS], const struct isa_operand *operand, const bool *put)
+{
+    const unsigned from = operand->kind == OPERAND_SCALAR ? VECTORS : 0, most = from ? VECTORS + SCALARS : VECTORS;
+    bool any = false;
+    for (unsigned k = from + operand->first; k < from + operand->first + operand->count && k < most; k++) {
+        if (put && (operand->kind == OPERAND_VECTOR || from))
+            registers[k] = *put;
+        any |= (operand->kind == OPERAND_VECTOR || from) && registers[k];
+    }
+    return any;
+}
+
+/* Follows the result of a load once around its loop. */
+static bool is_chased(const struct walk_code *code, size_t load)
+{
+    bool reached[VECTORS + SCALARS] = {false}, yes = true;
+    const struct op *first = &code->ops[load];
+    (void)among(reached, operand_at(first, first->access->destination), &yes);
+    for (size_t step = 1; step < code->count; step++) {
+        const struct op *op = &code->ops[(load + step) % code->count];
+        bool from_load = false;
+        for (unsigned k = op->in->reads_destination ? 0 : op->in->destinations; k < op->operand_count; k++)
+            from_load |= op->in->loop == first->in->loop && among(reached, &op->operands[k], NULL);
+        for (unsigned k = 0; op->in->loop == first->in->loop && k < op->in->destinations && k < op->operand_count; k++)
+            (void)among(reached, &op->operands[k], &from_load);
+    }
+    return among(reached, operand_at(first, first->access->address), NULL);
+}
+
 const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *target, struct arena *arena)
 {
     struct walk_code *code = arena_alloc(arena, sizeof(*code));
@@ -252,6 +282,9 @@ const struct walk_code *walk_decode(const struct isa_kernel *isa, const char *ta
         if (isa->instructions[k].target)
             code->ops[k].target = find_op(code, isa->instructions[k].target);
     }
+    for (size_t k = 0; k < code->count; k++)
+        code->ops[k].is_chased =
+            code->ops[k].class == WALK_LOAD && isa->instructions[k].loop != ISA_NO_LOOP && is_chased(code, k);
     const size_t entry = find_op(code, isa->code.code_address);
     code->entry = entry == NO_TARGET ? 0 : entry;
     needed_find(code);

@@ -136,6 +136,7 @@ struct op {
     uint16_t sources_first; /* operands from here on are read */
     bool unknown_data;      /* floating point that is not computed and not reported */
     bool serves_access;     /* outside loops, or in a loop that accesses global memory */
+    bool is_chased;         /* a load in a loop whose address depends on its own result in the turn before */
     bool takes_lanes;       /* in a loop that processes a wave's lanes one by one */
     bool is_index;          /* integer vector arithmetic that serves accesses */
     bool is_f64;            /* vector arithmetic on f64, including conversions to and from it */

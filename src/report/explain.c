@@ -130,6 +130,7 @@ static struct table *causes_of(const struct explained_case *cases, size_t count,
         {.key = "cause", .title = "what costs time"},
         {.key = "cost_ns", .title = "costs", .unit = UNIT_TIME},
         {.key = "share", .title = "share", .unit = UNIT_PERCENT},
+        {.key = "can_change", .title = "can be changed"},
         {.key = "remedy"},
         {.key = "evidence", .title = "evidence", .flags = COLUMN_PROSE},
     };
@@ -139,7 +140,8 @@ static struct table *causes_of(const struct explained_case *cases, size_t count,
             table_add(table, (struct cell[]){cell_text(name_of(&cases[at])), cell_text(cost_name(cause->cost)),
                                              cell_number(cause->cost_ns),
                                              cell_number(cause->cost_ns / cases[at].explanation.prediction.time_ns),
-                                             cell_text(cost_remedy(cause->cost)), cell_known(cause->evidence)});
+                                             cell_bool(cause->cost < COST_WORK), cell_known(cost_remedy(cause->cost)),
+                                             cell_known(cause->evidence)});
     return table;
 }
 
@@ -149,8 +151,9 @@ static struct table *causes_of(const struct explained_case *cases, size_t count,
 static void say_best(struct document *document, const struct explained_case *c)
 {
     const struct explanation *e = &c->explanation;
-    const double saved_ns = e->cause_count ? e->causes[0].cost_ns : 0, share = saved_ns / e->prediction.time_ns;
-    if (!e->cause_count) {
+    const bool any = e->cause_count && e->causes[0].cost < COST_WORK;
+    const double saved_ns = any ? e->causes[0].cost_ns : 0, share = saved_ns / e->prediction.time_ns;
+    if (!any) {
         document_text(document, SHOW_PEOPLE, TONE_PLAIN,
                       "Nothing that could be changed costs 1 %% or more: what is left is the work itself, at what %s "
                       "reaches in practice.",
@@ -165,8 +168,10 @@ static void say_best(struct document *document, const struct explained_case *c)
     document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %s less, %s.",
                   cost_remedy(e->causes[0].cost), quantity_words(saved_ns, UNIT_TIME, document->arena),
                   percent_words(share, document->arena));
-    document_text(document, SHOW_PEOPLE, TONE_DIM,
-                  "Each costs what the prediction falls by when it alone is gone; costs overlap.");
+    document_text(
+        document, SHOW_PEOPLE, TONE_DIM,
+        "Each costs what the prediction falls by when it alone is gone; what cannot be changed is the work itself, "
+        "by the time of each term. Costs overlap.");
 }
 
 /* ---- measured against predicted ---- */
@@ -312,7 +317,7 @@ static struct table *list_of(const struct explained_case *cases, size_t count, s
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         const struct explanation *e = &cases[k].explanation;
-        const bool any = e->cause_count > 0;
+        const bool any = e->cause_count > 0 && e->causes[0].cost < COST_WORK;
         struct table_row *row = table_add(
             table, (struct cell[]){
                        cell_text(name_of(&cases[k])),

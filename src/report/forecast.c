@@ -6,22 +6,13 @@
 
 #define FASTER 1.1
 #define MOST_UNKNOWN 0.4 /* share of a trace: with more unknown, a forecast of the rest says nothing about the whole */
-#define NORM 3.0         /* the norm that prediction_conclude uses for walks */
 
 double forecast_gain(const struct prediction *prediction, enum prediction_term term)
 {
-    double before = 0, after = 0, added = 0, less = 0;
-    for (int k = 0; k < TERM_COUNT; k++) {
-        const double now_ns = prediction->term_ns[k], then_ns = k == (int)term ? now_ns / FASTER : now_ns;
-        if (k < TERM_OVERLAPS) {
-            before += pow(now_ns, NORM);
-            after += pow(then_ns, NORM);
-        } else {
-            added += now_ns;
-            less += then_ns;
-        }
-    }
-    const double was = cbrt(before) + added, is = cbrt(after) + less;
+    struct prediction faster = *prediction;
+    faster.term_ns[term] /= FASTER;
+    faster.within_ns[term] /= FASTER;
+    const double was = prediction_join(prediction, DEVICE_NORM), is = prediction_join(&faster, DEVICE_NORM);
     return was > 0 ? 1 - is / was : 0;
 }
 

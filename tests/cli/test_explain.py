@@ -25,13 +25,15 @@ def one_screen(home):
     [case] = explained(home, *NAIVE)
     first = case["causes"][0]
     check(first["cause"] == "uncoalesced accesses" and first["share"] > 0.5 and "lines of 128 bytes" in first["evidence"], f"causes: {case['causes']}")
-    check(all(a["cost_ns"] >= b["cost_ns"] for a, b in zip(case["causes"], case["causes"][1:])), "the most costly first")
+    ranks = [(not cause["can_change"], -cause["cost_ns"]) for cause in case["causes"]]
+    check(ranks == sorted(ranks), f"the most costly first, then the work itself: {ranks}")
+    check(any(cause["cause"] == "memory traffic" and cause["share"] > 0.9 for cause in case["causes"]), "its largest term has a row")
     check(all(0 < cause["cost_ns"] < case["standing"]["predicted_ns"] for cause in case["causes"]), "no cause costs more than all")
 
 
 def a_kernel_without_a_fault(home):
     [case] = explained(home, "explain", "stream_copy", "--set", "n=256Mi", "--machine", "mi300x")
-    check(all(cause["share"] < 0.1 for cause in case["causes"]), f"a stream is at its ceiling: {case['causes']}")
+    check(all(cause["share"] < 0.1 or not cause["can_change"] for cause in case["causes"]), f"a stream is at its ceiling: {case['causes']}")
     level = case["standing"]["level"]
     check(level["name"] == "HBM" and level["bytes"] == 2**31 and 3e12 < level["bytes_per_s"] < 5.3e12, f"what its memory carries: {level}")
     done = run("explain", "stream_copy", "--set", "n=256Mi", "--machine", "mi300x", home=home)
@@ -44,16 +46,37 @@ def as_csv(home):
     done = run("explain", "transpose_naive", "--set", "rows=2048", "--set", "columns=1024,2048", "--machine", "mi300x", "--format", "csv", home=home)
     check_run(done, 0, "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    check(len({row["case"] for row in rows}) == 2 and all(float(row["cost_ns"]) > 0 and row["remedy"] for row in rows), f"rows: {rows}")
+    check(len({row["case"] for row in rows}) == 2 and all(float(row["cost_ns"]) > 0 and bool(row["remedy"]) == (row["can_change"] == "true") for row in rows), f"rows: {rows}")
 
 
 def a_chase(home):
     """One lane that follows pointers: wider accesses are no help, and no ceiling says anything of it."""
     [case] = explained(home, "explain", "pointer_chase", "--set", "footprint=32Mi", "--machine", "mi300x")
-    check([cause["cause"] for cause in case["causes"]][:1] == ["waits"], f"causes: {case['causes']}")
+    check([cause["cause"] for cause in case["causes"]][:1] == ["chain of loads"], f"causes: {case['causes']}")
     check(case["standing"]["lower_bound_ns"] is None and case["standing"]["ceiling_share"] is None, f"no ceiling: {case['standing']}")
     done = run("explain", "gemm_matrix", "--machine", "mi300x", home=home)
     check_run(done, 0, "words that run it", stdout="rooftile run gemm_matrix --profile")
+
+
+def an_untiled_product(home):
+    """Each line of its data crosses L1 many times: a tile in LDS or registers would reuse it."""
+    (home / "untiled.hip").write_text("""#include "portable.h"
+        extern "C" __global__ void untiled(const float *a, const float *b, float *c, unsigned n)
+        {
+            const unsigned x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+            float sum = 0;
+            for (unsigned k = 0; k < n; k++)
+                sum += a[y * n + k] * b[k * n + x];
+            c[y * n + x] = sum;
+        }""")
+    square = {"type": "f32", "count": "n * n", "role": "in", "fill": "1"}
+    manifest = {"name": "untiled", "summary": "s", "params": {"n": 1024}, "code": {"source": "untiled.hip", "symbol": "untiled"},
+                "buffers": {"a": square, "b": square, "c": {"type": "f32", "count": "n * n", "role": "out"}},
+                "launch": {"grid": ["n / 16", "n / 16"], "block": [16, 16], "args": ["a", "b", "c", {"value": "n", "type": "u32"}]},
+                "work": {"read": "8 * n * n", "write": "4 * n * n", "flops": "2 * n * n * n", "unit": "vector_f32"}, "check": {"params": {"n": 16}, "expect": {"c": "n"}}}
+    (home / "untiled.json").write_text(json.dumps(manifest))
+    [case] = explained(home, "explain", "untiled.json", "--machine", "mi300x")
+    check(case["causes"][0]["cause"] == "no reuse" and "L1" in [cause["cause"][:2] for cause in case["causes"]], f"causes: {case['causes']}")
 
 
 def forgotten_lds(home):
@@ -85,10 +108,18 @@ def no_code(home):
     check(case["causes"][0]["cause"] == "launch" and case["standing"]["method"] == "description", f"said: {case}")
 
 
+def counters_of_a_copy(home):
+    """8 MiB read and 8 MiB written, as rocprof counted them on these cards."""
+    for machine, reads in ("mi100", 131072), ("mi210", 131072), ("mi300a", 65536), ("mi300x", 65536), ("mi350x", 65536):
+        [case] = explained(home, "explain", "stream_copy", "--set", "n=1Mi", "--set", "dtype=f64", "--machine", machine)
+        counted = {counter["counter"]: counter["predicted"] for counter in case["counters"]}
+        check(counted["TCP_TCC_READ_REQ_sum"] == reads and counted.get("TCP_TCC_WRITE_REQ_sum", 131072) == 131072, f"{machine}: {counted}")
+
+
 def counters_are_read(home):
     [case] = explained(home, *NAIVE)
     names = [counter["counter"] for counter in case["counters"]]
-    check(names[0] == "TCP_TOTAL_CACHE_ACCESSES_sum" and all(name in case["counter_command"] for name in names), f"counters: {names}")
+    check(names[0] == "TCP_TCC_READ_REQ_sum" and all(name in case["counter_command"] for name in names), f"counters: {names}")
     expected = case["counters"][0]["predicted"]
     head = '"Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"\n'
     rows = "".join(f'{launch},"transpose_naive(float*, int)","{names[0]}",{expected * factor},1,2\n' for launch, factor in ((1, 2.5), (2, 3.5)))
@@ -159,4 +190,5 @@ def mistakes(home):
         check_run(run(*words, home=home), code, str(words), stderr=message)
 
 
-main(one_screen, a_kernel_without_a_fault, as_csv, a_chase, forgotten_lds, several_cases, no_code, counters_are_read, ablation_twins, a_result, mistakes)
+main(one_screen, a_kernel_without_a_fault, as_csv, a_chase, an_untiled_product, forgotten_lds, several_cases, no_code, counters_of_a_copy,
+     counters_are_read, ablation_twins, a_result, mistakes)
