@@ -90,8 +90,12 @@ def is_held_out(m, n, k):
 
 
 def split_of(field, kind):
-    """Composable Kernel's split is the power of two, other libraries' the number itself."""
+    """Composable Kernel's split is the power of two, other libraries' the number itself. 0: the name has a split, and nothing says how many."""
     split = number(field("split_k"))
+    name = field("kernel")
+    if not split > 0 and re.search("split_?k|wkc_accum|skinny", name, re.IGNORECASE):
+        told = re.search(r"split_?k_?(\d+)(?![\dx])", name, re.IGNORECASE)
+        return int(told[1]) if told else 0
     counted = field("library") in ("flydsl", "opus") or (field("kernel").startswith("_ZN") and kind != "fp4")
     return 1 if not split > 0 else split if counted else 2 ** min(split, 10)
 
@@ -99,7 +103,8 @@ def split_of(field, kind):
 def read_gemm(field):
     launch = typed(field("dtype")) | {"family": "gemm", "cold": True, "scales": field("scales"), "kernel": field("kernel"),
                                       "m": number(field("m")), "n": number(field("n")), "k": number(field("k"))}
-    launch["split"] = split_of(field, launch["type"])
+    split = split_of(field, launch["type"])
+    launch |= {"split": split} if split else {}
     if field("out_dtype") == "float32":
         launch["out_bytes"] = 4
     if "preshuffle" in field("kernel") and field("scales") == "1x128x128":
