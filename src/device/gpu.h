@@ -87,6 +87,7 @@ struct gpu_vendor {
     enum status (*copy)(const struct gpu *gpu, void *to, const void *from, uint64_t size_bytes,
                         struct gpu_stream *stream, bool wait, struct err *err);
     enum status (*load)(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err);
+    enum status (*fits)(const struct device_launch *launch, struct err *err); /* optional: checks a grid */
     /* Optional: fills what the library reports, and allows launches of the function to use all of the device's LDS. */
     enum status (*prepare)(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
                            struct err *err);

@@ -143,6 +143,7 @@ enum { GPU_CAPTURE_THREAD_LOCAL = 1 }; /* calls of other threads are not capture
     CUDA(cuGetErrorName, GPU_OPTIONAL, (gpu_error code, const char **name))                                            \
     CUDA(cuGetErrorString, GPU_OPTIONAL, (gpu_error code, const char **text))                                          \
     HIP(hipSetDevice, GPU_REQUIRED, (int device))                                                                      \
+    HIP(hipSetDeviceFlags, GPU_OPTIONAL, (unsigned flags))                                                             \
     HIP(hipMemcpy, GPU_REQUIRED, (void *to, const void *from, size_t size, unsigned kind))                             \
     HIP(hipMemcpyAsync, GPU_REQUIRED,                                                                                  \
       (void *to, const void *from, size_t size, unsigned kind, struct gpu_stream *stream))                             \
@@ -173,6 +174,7 @@ enum { CUDA_HOST_PORTABLE = 1, CUDA_HOST_DEVICE_MAP = 2 }; /* pinned for all con
 enum { CUDA_FUNCTION_SHARED_BYTES = 1, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8 };
 enum { CUDA_JIT_ERROR_LOG = 5, CUDA_JIT_ERROR_LOG_BYTES = 6 };
 enum { HIP_MEMCPY_DEFAULT = 4 };                 /* the addresses tell which side is the host */
+enum { HIP_DEVICE_SCHEDULE_BLOCKING = 4 };       /* a thread that waits sleeps instead of spinning */
 enum { HIP_MALLOC_FINE_GRAINED = 1 };            /* coherent with the host while a kernel runs */
 #define HIP_HOST_MALLOC_NUMA_USER 0x20000000u    /* hipHostMallocNumaUser of hip_runtime_api.h */
 #define HIP_HOST_MALLOC_NON_COHERENT 0x80000000u /* may be cached while a kernel runs: coarse-grained */

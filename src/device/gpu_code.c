@@ -90,6 +90,8 @@ static enum status launch_on(struct gpu *gpu, const struct device_launch *launch
         return collectives_launch(gpu, kernel, launch->args, stream, err);
     if (!kernel->function)
         return gpu_blas_launch(kernel, launch->args, stream, err);
+    if (gpu->vendor->fits && gpu->vendor->fits(launch, err))
+        return err->status;
     if (launch->cooperative)
         return launch_together(gpu, launch, stream, err);
     return GPU_TRY(gpu, err, launch, kernel->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],

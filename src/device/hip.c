@@ -42,9 +42,24 @@ static const char *error_name(UNUSED const char **text, const struct gpu *gpu, g
     return !name || !*name || (code != GPU_UNKNOWN && is_unknown) ? NULL : name;
 }
 
+/* Detects emulators of the driver, of the device below the runtime, or of all of ROCm; "": none. */
+static const char *emulator_of(const struct gpu *gpu)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded && strstr(preloaded, "librocjitsu") ? "rocjitsu"
+           : getenv("HSA_MODEL_LIB")                     ? "HSA_MODEL_LIB"
+           : strstr(gpu->library.path, "/libemulator")   ? "emulator"
+                                                         : "";
+}
+
+/* An emulator needs the processor that a waiting thread would spin on. */
 static enum status enter(struct gpu *gpu, int index, struct err *err)
 {
-    return GPU_TRY(gpu, err, hipSetDevice, index);
+    struct err ignored = {0};
+    const enum status status = GPU_TRY(gpu, err, hipSetDevice, index);
+    if (!status && gpu->api.hipSetDeviceFlags && *emulator_of(gpu))
+        GPU_TRY(gpu, &ignored, hipSetDeviceFlags, HIP_DEVICE_SCHEDULE_BLOCKING);
+    return status;
 }
 
 static gpu_error reach(struct gpu *gpu, int to)
@@ -64,6 +79,23 @@ static enum status load(struct gpu_code **code, const struct gpu *gpu, const cha
     return GPU_TRY(gpu, err, hipModuleLoad, code, path) ? err_within(err, "%s", path) : STATUS_OK;
 }
 
+/* Counts the work-items in each dimension. The library counts them in 32 bits without looking for an overflow, and
+ * launches what is left of such a grid. */
+static enum status count_work(uint32_t work[static 3], const struct device_launch *launch, struct err *err)
+{
+    for (int i = 0; i < 3; ++i)
+        if (__builtin_mul_overflow(launch->grid[i], launch->block[i], &work[i]))
+            return err_set(err, ERR_UNSUPPORTED, "%u workgroups of %u are more than 2^32 work-items", launch->grid[i],
+                           launch->block[i]);
+    return STATUS_OK;
+}
+
+static enum status fits(const struct device_launch *launch, struct err *err)
+{
+    uint32_t work[3];
+    return count_work(work, launch, err);
+}
+
 /* This function takes the grid in work-items. */
 enum status hip_launch_with_events(struct device *device, const struct device_launch *launch, uint32_t from,
                                    uint32_t to, struct err *err)
@@ -77,11 +109,8 @@ enum status hip_launch_with_events(struct device *device, const struct device_la
         return err_set(err, ERR_UNSUPPORTED, "a cooperative launch does not tell its own times");
     if (!launch->kernel->function)
         return err_set(err, ERR_UNSUPPORTED, "a library's function does not tell its own times");
-    for (int i = 0; i < 3; ++i)
-        if (__builtin_mul_overflow(launch->grid[i], launch->block[i], &work[i]))
-            return err_set(err, ERR_UNSUPPORTED, "%u workgroups of %u are more than 2^32 work-items", launch->grid[i],
-                           launch->block[i]);
-    if (check_events(from, to, err) || gpu_stream_of(&stream, gpu, launch->stream, err))
+    if (count_work(work, launch, err) || check_events(from, to, err) ||
+        gpu_stream_of(&stream, gpu, launch->stream, err))
         return err->status;
     return GPU_TRY(gpu, err, hipExtModuleLaunchKernel, launch->kernel->function, work[0], work[1], work[2],
                    launch->block[0], launch->block[1], launch->block[2], launch->lds_bytes, stream, launch->args, NULL,
@@ -126,13 +155,7 @@ static enum status describe(struct device_info *info, struct gpu *gpu, const uin
     /* Events are read from the constant-rate counter. */
     const uint32_t tick_khz = facts[FACT_WALL_KHZ] ? facts[FACT_WALL_KHZ] : facts[FACT_CLOCK_KHZ];
     info->timer_tick_ns = tick_khz ? 1e6 / tick_khz : 0;
-    /* Detects emulators of the driver, of the device below the runtime, or of all of ROCm. */
-    const char *preloaded = getenv("LD_PRELOAD");
-    SET_TEXT(info->emulated, "%s",
-             preloaded && strstr(preloaded, "librocjitsu") ? "rocjitsu"
-             : getenv("HSA_MODEL_LIB")                     ? "HSA_MODEL_LIB"
-             : strstr(gpu->library.path, "/libemulator")   ? "emulator"
-                                                           : "");
+    SET_TEXT(info->emulated, "%s", emulator_of(gpu));
     char kernel[32], uuid[17] = "";
     int version = 0;
     struct err ignored = {0};
@@ -183,6 +206,7 @@ const struct gpu_vendor hip_vendor = {
     .reach = reach,
     .copy = copy,
     .load = load,
+    .fits = fits,
     .describe = describe,
     .find_ranges = roctx_find,
     .no_ranges = ROCTX_MISSING,

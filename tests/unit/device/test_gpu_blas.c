@@ -187,6 +187,7 @@ static void takes_streams_as_they_come(void **state)
     if (device->ops->launch_with_events)
         assert_int_equal(device->ops->launch_with_events(device, &loaded.launch, 0, 1, &err), ERR_UNSUPPORTED);
     assert_int_equal(device->ops->event(device, 1, 0, &err), STATUS_OK);
+    assert_int_equal(device->ops->wait(device, &err), STATUS_OK);
     assert_int_equal(device->ops->elapsed(&time_ns, device, 0, 1, &err), STATUS_OK);
     device->ops->unload(device, loaded.module);
     device->ops->close(device);

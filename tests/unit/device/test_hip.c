@@ -72,7 +72,7 @@ static void events_a_kernels_own_time(void **state)
         {FULL, 3, STATUS_OK, ""},
         {OLD, 3, STATUS_OK, ""},
         {BARE, 3, ERR_UNSUPPORTED, "libfake_hip_bare.so lacks hipExtModuleLaunchKernel"},
-        {FULL, 1u << 31, ERR_UNSUPPORTED, "2147483648 workgroups of 16 are more than 2^32 work-items"},
+        {FULL, (1u << 28) + 3, ERR_UNSUPPORTED, "268435459 workgroups of 16 are more than 2^32 work-items"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
@@ -98,10 +98,13 @@ static void events_a_kernels_own_time(void **state)
             assert_true(fake->launch_extended);
             assert_int_equal(fake->grid[0], 3); /* it was given 48 work-items */
             assert_int_equal(((const uint32_t *)to)[47], 5);
+            assert_int_equal(ops->wait(device, &err), STATUS_OK);
             assert_int_equal(ops->elapsed(&time_ns, device, 2, 3, &err), STATUS_OK);
             assert_true(time_ns >= 0);
         } else {
             assert_says(err.text, cases[i].says);
+            if (i == 3) /* the library would launch the three workgroups that are left of such a grid */
+                assert_int_equal(ops->launch(device, &launch, &err), ERR_UNSUPPORTED);
         }
         ops->unload(device, module);
         ops->close(device);
@@ -123,6 +126,9 @@ static void tells_a_kernels_own_time(void **state)
     assert_int_equal(ops->elapsed(&time_ns, device, 0, 1, &err), ERR_DEVICE); /* never reached */
     assert_string_equal(err.text, "hipEventElapsedTime: error 400");
     assert_int_equal(ops->launch_with_events(device, &store.launch, 2, 3, &err), STATUS_OK);
+    assert_int_equal(ops->elapsed(&time_ns, device, 2, 3, &err), ERR_DEVICE); /* nobody waited yet */
+    assert_string_equal(err.text, "hipEventElapsedTime: error 600");
+    assert_int_equal(ops->wait(device, &err), STATUS_OK);
     assert_int_equal(ops->elapsed(&time_ns, device, 2, 3, &err), STATUS_OK);
     assert_true(fabs(time_ns - 12000) < 1);
     assert_int_equal(ops->launch_with_events(device, &store.launch, 2, 64, &err), ERR_DEVICE);
