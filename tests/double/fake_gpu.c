@@ -36,6 +36,14 @@ static gpu_error failure(const char *function, int in_context);
     } while (0)
 #define MAY_FAIL(member) FAIL_IF(names[CALL_##member], 0)
 #define NEEDS_CONTEXT(member) FAIL_IF(names[CALL_##member], 1)
+/* What waits or allocates ends a capture that goes on in this thread. */
+#define NO_CAPTURE(code)                                                                                               \
+    do {                                                                                                               \
+        if (capture) {                                                                                                 \
+            capture->invalid = 1;                                                                                      \
+            return (code);                                                                                             \
+        }                                                                                                              \
+    } while (0)
 
 struct gpu_code {
     int unused;
@@ -45,10 +53,13 @@ struct gpu_stream {
 };
 struct gpu_event {
     double time_ns; /* 0: not recorded */
+    unsigned waits; /* before it was recorded */
 };
+static unsigned waits; /* for all that was begun; an event is complete after the next one */
 static gpu_error make_module(struct gpu_code **module);
 static gpu_error allocate(void **pointer, size_t size, int *live);
 static gpu_error copy_in_stream(void *to, const void *from, size_t size, struct gpu_stream *stream);
+static gpu_error copy_and_wait(void *to, const void *from, size_t size);
 #ifndef FAKE_BARE
 static gpu_error enable_peer(int peer);
 #endif
@@ -75,12 +86,13 @@ static gpu_error failure(const char *function, int in_context)
 
 /* ---- links ---- */
 
+enum { PLACES = 4096 };
 static double latest_ns; /* of all streams' clocks */
 static struct {
     const void *pointer;
     size_t size;
-    int device;
-} placed[256];
+    int device; /* -1: the host */
+} placed[PLACES];
 
 static double *clock_of(struct gpu_stream *stream)
 {
@@ -90,26 +102,35 @@ static double *clock_of(struct gpu_stream *stream)
 static void place(const void *pointer, size_t size, int device)
 {
     size_t k = 0;
-    while (k + 1 < sizeof(placed) / sizeof(*placed) && placed[k].pointer)
+    while (k + 1 < PLACES && placed[k].pointer)
         k++;
     placed[k].pointer = pointer;
     placed[k].size = size;
     placed[k].device = device;
 }
 
-static void forget_place(const void *pointer)
+/* Returns where in the list the memory is that this address lies in, and how many bytes are left of it. */
+static size_t place_of(size_t *left, const void *pointer)
 {
-    for (size_t k = 0; k < sizeof(placed) / sizeof(*placed); k++)
-        if (placed[k].pointer == pointer)
-            placed[k].pointer = NULL;
+    size_t k = 0;
+    while (k < PLACES && !(placed[k].pointer && (uintptr_t)pointer - (uintptr_t)placed[k].pointer < placed[k].size))
+        k++;
+    *left = k < PLACES ? placed[k].size - ((uintptr_t)pointer - (uintptr_t)placed[k].pointer) : 0;
+    return k;
 }
 
 static int device_of(const void *pointer)
 {
-    for (size_t k = 0; k < sizeof(placed) / sizeof(*placed); k++)
-        if (placed[k].pointer && (uintptr_t)pointer - (uintptr_t)placed[k].pointer < placed[k].size)
-            return placed[k].device;
-    return -1;
+    size_t left;
+    const size_t k = place_of(&left, pointer);
+    return k < PLACES ? placed[k].device : -1;
+}
+
+/* Whether these are no bytes beyond the end of memory that the library gave; it knows no other. */
+static int is_within(const void *pointer, size_t size)
+{
+    size_t left;
+    return pointer && (place_of(&left, pointer) == PLACES || size <= left);
 }
 
 /* In bytes per nanosecond. */
@@ -142,8 +163,9 @@ gpu_error fake_count(int *count)
 gpu_error fake_name(char *name, int size, int device)
 {
     const char *told = getenv(FAKE_PREFIX "NAME");
-    (void)device;
     MAY_FAIL(name);
+    if (device < 0 || device >= device_count())
+        return GPU_INVALID_DEVICE;
     if (told)
         snprintf(name, (size_t)size, "%s", told);
     else
@@ -153,8 +175,9 @@ gpu_error fake_name(char *name, int size, int device)
 
 gpu_error fake_attribute(int *value, unsigned attribute, int device)
 {
-    (void)device;
     MAY_FAIL(attribute);
+    if (device < 0 || device >= device_count())
+        return GPU_INVALID_DEVICE;
     for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); ++i)
         if (attribute && attributes[i].attribute == attribute && (*value = fact_value(attributes[i].fact)) != UNKNOWN)
             return GPU_SUCCESS;
@@ -164,7 +187,9 @@ gpu_error fake_attribute(int *value, unsigned attribute, int device)
 gpu_error fake_wait(void)
 {
     NEEDS_CONTEXT(wait);
+    NO_CAPTURE(CAPTURE_UNSUPPORTED);
     let_go();
+    ++waits;
     if (state.now_ns < latest_ns)
         state.now_ns = latest_ns;
     return GPU_SUCCESS;
@@ -179,22 +204,42 @@ static gpu_error allocate(void **pointer, size_t size, int *live)
     if (size > FAKE_GPU_MEMORY_BYTES)
         return GPU_OUT_OF_MEMORY;
     *pointer = malloc(size);
+    place(*pointer, size, live == &state.live_host ? -1 : state.current_device);
     ++*live;
     return GPU_SUCCESS;
 }
 
-static void release(void *pointer, int *live)
+static gpu_error release(void *pointer, int *live)
 {
+    size_t left;
+    const size_t k = place_of(&left, pointer);
+    if (pointer && k == PLACES)
+        return INVALID_VALUE;
     *live -= pointer != NULL;
+    if (k < PLACES)
+        placed[k].pointer = NULL;
     free(pointer);
+    return GPU_SUCCESS;
 }
 
 static gpu_error copy_in_stream(void *to, const void *from, size_t size, struct gpu_stream *stream)
 {
     double *now_ns = clock_of(stream);
+    if (size && (!is_within(to, size) || !is_within(from, size)))
+        return INVALID_VALUE;
     *now_ns += 8000 + (double)size / link_rate(to, from);
     if (latest_ns < *now_ns)
         latest_ns = *now_ns;
+    memcpy(to, from, size);
+    return GPU_SUCCESS;
+}
+
+static gpu_error copy_and_wait(void *to, const void *from, size_t size)
+{
+    NO_CAPTURE(CAPTURE_IMPLICIT);
+    if (size && (!is_within(to, size) || !is_within(from, size)))
+        return INVALID_VALUE;
+    ++waits;
     memcpy(to, from, size);
     return GPU_SUCCESS;
 }
@@ -210,19 +255,16 @@ gpu_error fake_memory_info(size_t *free_bytes, size_t *total_bytes)
 gpu_error fake_alloc(gpu_address *pointer, size_t size)
 {
     NEEDS_CONTEXT(alloc);
+    NO_CAPTURE(CAPTURE_UNSUPPORTED);
     state.memory_device = state.current_device;
-    const gpu_error error = allocate(pointer, size, &state.live_memory);
-    if (!error)
-        place(*pointer, size, state.current_device);
-    return error;
+    return allocate(pointer, size, &state.live_memory);
 }
 
 gpu_error fake_free(gpu_address pointer)
 {
-    forget_place(pointer);
-    release(pointer, &state.live_memory);
+    const gpu_error error = release(pointer, &state.live_memory);
     NEEDS_CONTEXT(free);
-    return GPU_SUCCESS;
+    return error;
 }
 
 #ifndef FAKE_BROKEN
@@ -230,6 +272,10 @@ gpu_error fake_fill(gpu_address to, unsigned char byte, size_t size, struct gpu_
 {
     (void)stream;
     NEEDS_CONTEXT(fill);
+    size_t left;
+    place_of(&left, to);
+    if (size > left)
+        return INVALID_VALUE;
     memset(to, byte, size);
     return GPU_SUCCESS;
 }
@@ -246,6 +292,8 @@ static gpu_error make_module(struct gpu_code **module)
 
 gpu_error fake_unload(struct gpu_code *module)
 {
+    if (!module)
+        return INVALID_HANDLE;
     --state.live_modules;
     free(module);
     NEEDS_CONTEXT(unload);
@@ -254,8 +302,9 @@ gpu_error fake_unload(struct gpu_code *module)
 
 gpu_error fake_find(struct gpu_function **function, struct gpu_code *module, const char *name)
 {
-    (void)module;
     NEEDS_CONTEXT(find);
+    if (!module || !*name)
+        return module ? INVALID_VALUE : INVALID_HANDLE;
     return find_function(function, name);
 }
 
@@ -266,9 +315,9 @@ gpu_error fake_launch(struct gpu_function *function, unsigned grid_x, unsigned g
     const struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, lds_bytes};
     (void)stream;
     NEEDS_CONTEXT(launch);
-    if (!may_have_lds(lds_bytes))
+    if (function && (!may_have_lds(lds_bytes) || extra))
         return INVALID_VALUE;
-    return extra ? INVALID_HANDLE : run_launch(function, &shape, args, 0);
+    return run_launch(function, &shape, args, 0);
 }
 
 /* ---- streams and events ---- */
@@ -285,6 +334,8 @@ gpu_error fake_stream_make(struct gpu_stream **stream, unsigned flags)
 
 gpu_error fake_stream_free(struct gpu_stream *stream)
 {
+    if (!stream)
+        return INVALID_HANDLE;
     --state.live_streams;
     free(stream);
     NEEDS_CONTEXT(stream_free);
@@ -293,8 +344,9 @@ gpu_error fake_stream_free(struct gpu_stream *stream)
 
 gpu_error fake_stream_wait(struct gpu_stream *stream, struct gpu_event *event, unsigned flags)
 {
-    (void)flags;
     NEEDS_CONTEXT(stream_wait);
+    if (!event || flags)
+        return event ? INVALID_VALUE : INVALID_HANDLE;
     if (*clock_of(stream) < event->time_ns)
         *clock_of(stream) = event->time_ns;
     return GPU_SUCCESS;
@@ -312,6 +364,8 @@ gpu_error fake_event_make(struct gpu_event **event, unsigned flags)
 
 gpu_error fake_event_free(struct gpu_event *event)
 {
+    if (!event)
+        return INVALID_HANDLE;
     --state.live_events;
     free(event);
     NEEDS_CONTEXT(event_free);
@@ -321,17 +375,22 @@ gpu_error fake_event_free(struct gpu_event *event)
 gpu_error fake_event_record(struct gpu_event *event, struct gpu_stream *stream)
 {
     NEEDS_CONTEXT(event_record);
+    if (!event)
+        return INVALID_HANDLE;
     *clock_of(stream) += EVENT_NS + (events < WAKING_EVENTS && events % 2 ? STEP_NS : 0);
     ++events;
     event->time_ns = *clock_of(stream);
+    event->waits = waits;
     return GPU_SUCCESS;
 }
 
 gpu_error fake_event_elapsed(float *time_ms, struct gpu_event *from, struct gpu_event *to)
 {
     NEEDS_CONTEXT(event_elapsed);
-    if (from->time_ns <= 0 || to->time_ns <= 0)
+    if (!from || !to || from->time_ns <= 0 || to->time_ns <= 0)
         return INVALID_HANDLE;
+    if (from->waits == waits || to->waits == waits)
+        return NOT_READY;
     *time_ms = (float)((to->time_ns - from->time_ns) * 1e-6);
     return GPU_SUCCESS;
 }
@@ -342,6 +401,8 @@ gpu_error fake_event_elapsed(float *time_ms, struct gpu_event *from, struct gpu_
 gpu_error fake_pci_bus_id(char *bdf, int size, int device)
 {
     MAY_FAIL(pci_bus_id);
+    if (size < 13)
+        return INVALID_VALUE;
     snprintf(bdf, (size_t)size, FAKE_PCI, (unsigned)device & 0xff);
     return GPU_SUCCESS;
 }
@@ -365,9 +426,9 @@ gpu_error fake_host_alloc(void **pointer, size_t size, unsigned flags)
 
 gpu_error fake_host_free(void *pointer)
 {
-    release(pointer, &state.live_host);
+    const gpu_error error = release(pointer, &state.live_host);
     NEEDS_CONTEXT(host_free);
-    return GPU_SUCCESS;
+    return error;
 }
 
 gpu_error fake_managed_alloc(gpu_address *pointer, size_t size, unsigned flags)
@@ -379,15 +440,17 @@ gpu_error fake_managed_alloc(gpu_address *pointer, size_t size, unsigned flags)
 gpu_error fake_can_reach(int *can, int device, int peer)
 {
     MAY_FAIL(can_reach);
-    if (device == peer || peer >= device_count() || device >= device_count())
+    if (peer >= device_count() || device >= device_count())
         return GPU_INVALID_DEVICE;
-    *can = !getenv(FAKE_PREFIX "NO_PEER");
+    *can = device != peer && !getenv(FAKE_PREFIX "NO_PEER");
     return GPU_SUCCESS;
 }
 
 static gpu_error enable_peer(int peer)
 {
     const uint64_t bit = UINT64_C(1) << (state.current_device * 8 + peer);
+    if (peer == state.current_device || peer >= device_count())
+        return GPU_INVALID_DEVICE;
     if (peer >= 8 || state.current_device >= 8)
         return INVALID_VALUE;
     if (state.peer_enabled & bit)
@@ -411,8 +474,10 @@ gpu_error fake_launch_together(struct gpu_function *function, unsigned grid_x, u
 gpu_error fake_capture_begin(struct gpu_stream *stream, unsigned mode)
 {
     NEEDS_CONTEXT(capture_begin);
-    if (!stream || mode != GPU_CAPTURE_THREAD_LOCAL || capture)
-        return CAPTURE_UNSUPPORTED;
+    if (mode != GPU_CAPTURE_THREAD_LOCAL)
+        return INVALID_VALUE;
+    if (!stream || capture)
+        return stream ? ILLEGAL_STATE : CAPTURE_UNSUPPORTED;
     capture = calloc(1, sizeof(*capture));
     state.capturing = 1;
     return GPU_SUCCESS;
@@ -421,16 +486,25 @@ gpu_error fake_capture_begin(struct gpu_stream *stream, unsigned mode)
 gpu_error fake_capture_end(struct gpu_stream *stream, struct gpu_captured **graph)
 {
     (void)stream;
-    *graph = capture;
+    *graph = NULL;
+    if (!capture)
+        return ILLEGAL_STATE;
+    const int invalid = capture->invalid;
+    if (!invalid)
+        *graph = capture;
+    else
+        free(capture->nodes), free(capture);
+    state.live_graphs += !invalid;
     capture = NULL;
     state.capturing = 0;
-    ++state.live_graphs;
     NEEDS_CONTEXT(capture_end);
-    return GPU_SUCCESS;
+    return invalid ? CAPTURE_INVALIDATED : GPU_SUCCESS;
 }
 
 gpu_error fake_captured_free(struct gpu_captured *graph)
 {
+    if (!graph)
+        return INVALID_VALUE;
     --state.live_graphs;
     free(graph->nodes);
     free(graph);
@@ -441,7 +515,7 @@ gpu_error fake_captured_free(struct gpu_captured *graph)
 gpu_error fake_instance_make(struct gpu_instance **instance, struct gpu_captured *graph, unsigned long long flags)
 {
     NEEDS_CONTEXT(instance_make);
-    if (flags)
+    if (flags || !graph)
         return INVALID_VALUE;
     *instance = calloc(1, sizeof(**instance));
     (*instance)->graph = graph;
@@ -451,6 +525,8 @@ gpu_error fake_instance_make(struct gpu_instance **instance, struct gpu_captured
 
 gpu_error fake_instance_free(struct gpu_instance *instance)
 {
+    if (!instance)
+        return INVALID_VALUE;
     --state.live_graphs;
     free(instance);
     NEEDS_CONTEXT(instance_free);
@@ -461,6 +537,8 @@ gpu_error fake_instance_launch(struct gpu_instance *instance, struct gpu_stream 
 {
     (void)stream;
     NEEDS_CONTEXT(instance_launch);
+    if (!instance)
+        return INVALID_VALUE;
     for (size_t i = 0; i < instance->graph->count; ++i) {
         struct graph_node *node = &instance->graph->nodes[i];
         places = node->places;

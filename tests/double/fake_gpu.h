@@ -28,6 +28,7 @@
  *
  *   FAKE_HIP_NO_RATE=1            the rate of the constant counter (100 MHz, 25 in the old library) is not told
  *   FAKE_HIP_NO_DISPATCH=1        hipExtModuleLaunchKernel is there, and not supported
+ *   FAKE_HIP_OTHER=file           once that file exists the device is a gfx1100
  *   FAKE_CUDA_CAPABILITY=n        90 by default
  *   FAKE_CUDA_SECOND_ARGUMENT=n   bytes of the second argument of store, 4 by default
  *

@@ -10,7 +10,9 @@
 #define PINNED_FLAGS (CUDA_HOST_PORTABLE | CUDA_HOST_DEVICE_MAP)
 #define PINNED_COARSE_FLAGS PINNED_FLAGS
 #define PINNED_FAR_FLAGS PINNED_FLAGS
-enum { HAS_CONTEXTS = 1, STEP_NS = 8, UNKNOWN = -1, COUNTER_MHZ = 1000, INVALID_IMAGE = 200, MAX_DEVICES = 8 };
+enum { HAS_CONTEXTS = 1, STEP_NS = 8, UNKNOWN = -1, COUNTER_MHZ = 1000, MAX_DEVICES = 8 };
+#define MOST_GROUPS 65535
+#define MOST_ITEMS UINT64_MAX
 
 #include "fake_gpu_kernels.h"
 
@@ -99,8 +101,7 @@ gpu_error cuCtxSetCurrent(struct gpu_context *context)
 gpu_error cuMemcpy(gpu_address to, gpu_address from, size_t size)
 {
     FAIL_IF(__func__, 1);
-    memcpy(to, from, size);
-    return GPU_SUCCESS;
+    return copy_and_wait(to, from, size);
 }
 
 gpu_error cuMemcpyAsync(gpu_address to, gpu_address from, size_t size, struct gpu_stream *stream)

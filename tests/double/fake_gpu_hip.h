@@ -10,11 +10,14 @@
 #define PINNED_FLAGS 0
 #define PINNED_COARSE_FLAGS HIP_HOST_MALLOC_NON_COHERENT
 #define PINNED_FAR_FLAGS HIP_HOST_MALLOC_NUMA_USER
+#define MOST_GROUPS 65536
+#define MOST_ITEMS UINT32_MAX
+enum { INVALID_CONFIGURATION = 9, INVALID_DIRECTION = 21, NO_BINARY = 209, NO_FILE = 301 };
 enum { HAS_CONTEXTS = 0, STEP_NS = 0, UNKNOWN = -1 };
 #ifdef FAKE_OLD
-enum { COUNTER_MHZ = 25 };
+enum { COUNTER_MHZ = 25, TARGET = 0x3f }; /* gfx90a, in the flags of a code object */
 #else
-enum { COUNTER_MHZ = 100 };
+enum { COUNTER_MHZ = 100, TARGET = 0x4c }; /* gfx942 */
 #endif
 
 #include "fake_gpu_kernels.h"
@@ -47,14 +50,13 @@ static int fact_value(enum gpu_fact fact)
 
 static int may_have_lds(unsigned lds_bytes)
 {
-    (void)lds_bytes;
-    return 1;
+    return lds_bytes <= 65536;
 }
 
 gpu_error hipSetDevice(int device)
 {
     FAIL_IF(__func__, 1);
-    if (device >= device_count())
+    if (device < 0 || device >= device_count())
         return GPU_INVALID_DEVICE;
     state.current_device = device;
     return GPU_SUCCESS;
@@ -64,31 +66,42 @@ gpu_error hipMemcpy(void *to, const void *from, size_t size, unsigned kind)
 {
     FAIL_IF(__func__, 1);
     if (kind != HIP_MEMCPY_DEFAULT)
-        return 21; /* invalid direction */
-    memcpy(to, from, size);
-    return GPU_SUCCESS;
+        return INVALID_DIRECTION;
+    return copy_and_wait(to, from, size);
 }
 
 gpu_error hipMemcpyAsync(void *to, const void *from, size_t size, unsigned kind, struct gpu_stream *stream)
 {
-    (void)kind;
     FAIL_IF(__func__, 1);
+    if (kind != HIP_MEMCPY_DEFAULT)
+        return INVALID_DIRECTION;
     return copy_in_stream(to, from, size, stream);
 }
 
+/* A code object must be for this target. Tests also load an ELF file of the host, which the real library refuses. */
 gpu_error hipModuleLoad(struct gpu_code **module, const char *path)
 {
+    enum { MACHINE_AMDGPU = 224 };
+    unsigned char elf[64] = {0};
     FAIL_IF(__func__, 1);
-    if (access(path, R_OK))
-        return 301; /* file not found */
-    return make_module(module);
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return *path ? NO_FILE : INVALID_VALUE;
+    const size_t got = fread(elf, 1, sizeof(elf), file);
+    const int is_folder = ferror(file);
+    fclose(file);
+    const int is_bundle = !memcmp(elf, "__CLANG_OFFLOAD_BUNDLE__", 24) || !memcmp(elf, "CCOB", 4);
+    if (is_folder || got < sizeof(elf) || (!is_bundle && memcmp(elf, "\177ELF", 4) != 0))
+        return is_folder ? INVALID_VALUE : INVALID_IMAGE;
+    return !is_bundle && elf[18] == MACHINE_AMDGPU && elf[48] != TARGET ? NO_BINARY : make_module(module);
 }
 
 /* Both layouts hold the architecture; whoever reads the wrong one gets no "gfx". */
 static gpu_error properties(void *to, size_t size, size_t arch_at, const char *arch)
 {
+    const char *other = getenv("FAKE_HIP_OTHER");
     memset(to, 0x2a, size);
-    snprintf((char *)to + arch_at, 256, "%s", arch);
+    snprintf((char *)to + arch_at, 256, "%s", other && access(other, F_OK) == 0 ? "gfx1100" : arch);
     return GPU_SUCCESS;
 }
 
@@ -118,9 +131,8 @@ gpu_error hipRuntimeGetVersion(int *version)
 
 gpu_error hipExtMallocWithFlags(void **pointer, size_t size, unsigned flags)
 {
-    (void)flags;
     FAIL_IF(__func__, 1);
-    return allocate(pointer, size, &state.live_memory);
+    return flags == HIP_MALLOC_FINE_GRAINED ? allocate(pointer, size, &state.live_memory) : INVALID_VALUE;
 }
 
 gpu_error hipDeviceEnablePeerAccess(int peer, unsigned flags)
@@ -165,7 +177,13 @@ gpu_error hipExtModuleLaunchKernel(struct gpu_function *function, uint32_t work_
     FAIL_IF(__func__, 1);
     if (getenv("FAKE_HIP_NO_DISPATCH"))
         return GPU_NOT_SUPPORTED;
+    const uint64_t items = (uint64_t)block_x * block_y * block_z;
+    if (function && (!items || items > 1024 || !work_x || !work_y || !work_z))
+        return INVALID_CONFIGURATION;
+    if (function && (work_x % block_x || work_y % block_y || work_z % block_z))
+        return INVALID_VALUE;
     from->time_ns = state.now_ns;
+    from->waits = to->waits = waits;
     const gpu_error code = fake_launch(function, work_x / block_x, work_y / block_y, work_z / block_z, block_x, block_y,
                                        block_z, (unsigned)lds_bytes, stream, args, extra);
     to->time_ns = state.now_ns;

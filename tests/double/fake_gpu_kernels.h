@@ -17,7 +17,8 @@
 #include "fake_gpu.h"
 
 /* What both vendors call so, by the same number. */
-enum { INVALID_VALUE = 1, INVALID_HANDLE = 400, CAPTURE_UNSUPPORTED = 900 };
+enum { INVALID_VALUE = 1, INVALID_IMAGE = 200, INVALID_HANDLE = 400, ILLEGAL_STATE = 401, NOT_READY = 600 };
+enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_IMPLICIT = 906 };
 enum { EVENT_NS = 3000 };
 
 struct gpu_function {
@@ -33,6 +34,7 @@ struct graph_node {
 struct gpu_captured {
     struct graph_node *nodes;
     size_t count;
+    int invalid;
 };
 struct gpu_instance {
     const struct gpu_captured *graph; /* looked at when it is launched, as some libraries do */
@@ -265,10 +267,24 @@ struct shape {
     uint32_t grid[3], block[3], lds_bytes;
 };
 
+static int is_possible(const struct shape *shape)
+{
+    const uint32_t *grid = shape->grid, *block = shape->block;
+    uint64_t items = 1;
+    for (int i = 0; i < 3; i++) {
+        items *= block[i];
+        if (!grid[i] || grid[i] > (i ? MOST_GROUPS : INT32_MAX) || (uint64_t)grid[i] * block[i] > MOST_ITEMS)
+            return 0;
+    }
+    return items && items <= 1024;
+}
+
 static gpu_error run_launch(struct gpu_function *function, const struct shape *shape, void **args, int cooperative)
 {
     if (function < functions || function >= functions + sizeof(functions) / sizeof(functions[0]))
         return INVALID_HANDLE;
+    if (!args || !is_possible(shape))
+        return INVALID_VALUE;
     if (cooperative && shape->grid[0] * shape->grid[1] * shape->grid[2] > FAKE_UNITS)
         return GPU_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (capture) {
