@@ -70,6 +70,7 @@ uint32_t run_together_apart(const struct run_together *own);
 
 struct run_options {
     struct device_request device;
+    const char *arch; /* what the code was compiled for: another device's worker is refused; NULL: any */
     struct run_together together;
     uint64_t seed;              /* for inputs */
     uint64_t sample_seed;       /* for the choice of elements that references compute */

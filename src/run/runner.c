@@ -57,7 +57,11 @@ static enum status open_devices(struct worker *worker, bool calibrated, struct e
     if (!ops)
         return err_set(err, ERR_USAGE, "there is no device backend '%s'", request->backend);
     atomic_store(&worker->shared->phase, PHASE_OPENING);
+    const char *arch = worker->options->arch;
     enum status status = ops->open(&worker->device, request, &worker->info, err);
+    if (!status && arch && strcmp(worker->info.arch, arch) != 0)
+        status = err_set(err, ERR_DEVICE_LOST, "%s is now %s (%s), but the code was compiled for %s", worker->info.id,
+                         worker->info.name, worker->info.arch, arch);
     const bool own = !ops->executes || backend_is_cpu(worker->info.backend); /* references run on the CPU */
     if (!status && own)
         worker->reference_device = worker->device;

@@ -308,6 +308,7 @@ static enum status run_cases(struct progress *progress, struct err *err)
     const bool measures = !progress->what->verify_only;
     struct codes codes = {0};
     struct run_options run = {.device = session->request,
+                              .arch = session->info.arch,
                               .together = session->together,
                               .seed = options->seed,
                               .sample_seed = sample_seed(options),

@@ -213,6 +213,14 @@ def lost_for_good(vendor, home):
     check(found and len(found) < len(SIZES) and found[-1] == "error" and set(found[:-1]) <= {"ok"}, f"a device that vanishes: {found}")
 
 
+def another_device(home):
+    """As when two emulators share the file that says which device they emulate: the next worker finds another one."""
+    launch = late_call(HIP, home, HIP.launch) // 2
+    done, result, _ = run_with(HIP, home, "other", f"{HIP.launch}:{launch}:abort", FAKE_HIP_OTHER=str(home / "other.failed"))
+    check_run(done, 3, "another device", stderr=["hip:0 is now Fake Instinct 0 (gfx1100), but the code was compiled for gfx90a"])
+    check(result and result["run"]["status"] == "interrupted", "another device: the result is not the whole run")
+
+
 def everything(home):
     vendor = VENDORS[sys.argv[2]]
     if not (DOUBLES / vendor.library).exists():
@@ -223,8 +231,9 @@ def everything(home):
     nothing_fails(vendor, home)
     jobs = [(faults_of, f) for f in functions] + [(hangs, f) for f in vendor.hanging] + [(lost_for_good,)]
     jobs += [(again_and_again, str(LAUNCH_FAILURE), "error", f"{vendor.launch}: error 719"), (again_and_again, "abort", "crashed", "SIGABRT")]
+    jobs = [(job, vendor, home, *arguments) for job, *arguments in jobs] + [(another_device, home)] * (vendor is HIP)
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for done in [pool.submit(job, vendor, home, *arguments) for job, *arguments in jobs]:
+        for done in [pool.submit(*job) for job in jobs]:
             done.result()
     print("every code at every call" if EVERYTHING else "sampled: codes at the first and at a late call; scripts/test --all has every code at both")
 
