@@ -167,6 +167,9 @@ void isa_check_leaving(struct isa_scope *scope)
     if (!isa_loop_narrows(scope->kernel, scope->loop))
         return;
     struct masks *masks = arena_alloc(scope->arena, sizeof(*masks));
+    const struct isa_kernel *kernel = scope->kernel;
+    for (size_t i = 0; kernel->instructions[i].address < kernel->loops[scope->loop].first_address; i++)
+        mask_step(masks, &kernel->instructions[i]);
     for (unsigned pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < scope->count; i++)
             if (mask_step(masks, scope->items[i])) {

@@ -70,13 +70,6 @@ static void step(struct follower *follower, size_t at)
 
 /* ---- labels ---- */
 
-static void merge(struct scalars *now, const struct scalars *other)
-{
-    for (unsigned k = 0; k < SCALARS; k++)
-        now->known[k] &= other->known[k] && now->value[k] == other->value[k];
-    now->carry_known &= other->carry_known && now->carry == other->carry;
-}
-
 /* `is_open`: the code before the label falls through to it. */
 static void arrive(struct follower *follower, uint64_t address, bool is_open)
 {
@@ -91,7 +84,7 @@ static void arrive(struct follower *follower, uint64_t address, bool is_open)
         if (pending->label == address && !known++ && !is_open)
             *now = pending->scalars;
         else if (pending->label == address)
-            merge(now, &pending->scalars);
+            scalars_meet(now, &pending->scalars);
         else if (pending->label > address)
             follower->pending[kept++] = *pending;
     }

@@ -3,13 +3,14 @@
  * Computes the distance between addresses of neighbouring lanes where the code alone determines it: for addresses
  * that are sums of multiples of the work-item number and of uniform values. A forward data flow over basic blocks to
  * a fixed point; where paths with different distances join, the distance is unknown. Lanes are assumed to be
- * neighbours in x.
+ * neighbours in x. Distances hold within aligned groups of lanes, not from one group to the next.
  */
 
-#include "isa_internal.h"
+#include "isa_scalar.h"
 
 #define TRACKED 256u /* registers */
 #define MAX_PASSES 8u
+#define GROUP 32u /* lanes */
 #define BANKS 32u
 #define BANK_BYTES 4u
 #define LDS_BYTES 128u /* per clock */
@@ -24,6 +25,7 @@ struct step {
 struct state {
     bool reached;
     struct step of[TRACKED];
+    struct scalars scalars;
 };
 
 static struct step step_of(const struct state *state, const struct isa_operand *operand)
@@ -49,10 +51,11 @@ static struct step times(struct step a, uint64_t factor)
 static struct step product(const struct state *state, const struct isa_operand *a, const struct isa_operand *b)
 {
     const struct step x = step_of(state, a), y = step_of(state, b);
-    if (b->kind == OPERAND_CONSTANT)
-        return times(x, b->constant);
-    if (a->kind == OPERAND_CONSTANT)
-        return times(y, a->constant);
+    uint64_t factor;
+    if (scalars_value(&factor, &state->scalars, b, 1))
+        return times(x, factor);
+    if (scalars_value(&factor, &state->scalars, a, 1))
+        return times(y, factor);
     return (struct step){x.known && y.known && !x.by && !y.by, 0};
 }
 
@@ -64,12 +67,12 @@ static struct step shifted(const struct state *state, const struct isa_operand *
     return (struct step){step.known && !step.by && step_of(state, by).known, 0};
 }
 
-/* A bit field of the work-item number that covers a wave's lanes, shifted or not, is again that number. */
+/* A bit field of the work-item number that covers a group's lanes, shifted or not, is again that number. */
 static struct step masked(struct step step, uint64_t mask)
 {
     const bool is_power = step.by > 0 && !(step.by & (step.by - 1));
     const uint64_t field = is_power ? (mask & UINT32_MAX) / (uint64_t)step.by : 0;
-    step.known &= !step.by || ((field & 63) == 63 && !(field & (field + 1)));
+    step.known &= !step.by || ((field & (GROUP - 1)) == GROUP - 1 && !(field & (field + 1)));
     return step;
 }
 
@@ -118,6 +121,7 @@ static struct step computed(const struct state *state, enum form form, const str
                             const struct isa_operand *b, const struct isa_operand *c)
 {
     const struct step x = step_of(state, a), y = step_of(state, b), z = step_of(state, c);
+    uint64_t mask;
     switch (form) {
     case COPY:
         return x;
@@ -140,16 +144,19 @@ static struct step computed(const struct state *state, enum form form, const str
     case MULTIPLY_ADD:
         return sum(product(state, a, b), z);
     case MASK:
-        return b->kind == OPERAND_CONSTANT ? masked(x, b->constant) : masked(y, a->constant);
+        if (scalars_value(&mask, &state->scalars, b, 1))
+            return masked(x, mask);
+        return scalars_value(&mask, &state->scalars, a, 1) ? masked(y, mask) : (struct step){0};
     case FIELD:
         return b->kind == OPERAND_CONSTANT && !b->constant && c->kind == OPERAND_CONSTANT
                    ? masked(x, (UINT64_C(1) << (c->constant & 31)) - 1)
                    : (struct step){0};
     case COUNT: /* count of lower lanes in the mask; with a full mask, the lane number */
         return (struct step){a->kind == OPERAND_CONSTANT, 1};
-    case RIGHT: /* the number of the wave; a sign */
+    case RIGHT: /* the number of the group; a sign */
         return (struct step){a->kind == OPERAND_CONSTANT &&
-                                 (a->constant == 31 || (y.known && (!y.by || (y.by == 1 && a->constant >= 6)))),
+                                 (a->constant == 31 ||
+                                  (y.known && (!y.by || (y.by == 1 && UINT64_C(1) << (a->constant & 31) >= GROUP)))),
                              0};
     }
     return (struct step){0};
@@ -180,7 +187,8 @@ static void execute(struct state *state, const struct isa_instruction *in)
 {
     const struct step first = result_of(state, in), second = in->dual ? result_of(state, in->dual) : first;
     if (in->is_call)
-        memset(state->of, 0, sizeof(state->of));
+        *state = (struct state){.reached = true};
+    scalars_step(&state->scalars, in);
     set_result(state, in, first);
     if (in->dual)
         set_result(state, in->dual, second);
@@ -253,6 +261,7 @@ static void follow(struct worst *lds, struct worst *global, const struct isa_sco
                 struct state *into = &states[blocks.items[k].next[n]];
                 changed |= !into->reached;
                 *into = into->reached ? *into : now;
+                changed |= scalars_meet(&into->scalars, &now.scalars);
                 for (unsigned r = 0; r < TRACKED; r++)
                     if (into->of[r].known && (!now.of[r].known || now.of[r].by != into->of[r].by)) {
                         into->of[r].known = false; /* less is known than before */
@@ -275,9 +284,9 @@ void isa_check_strides(struct isa_scope *scope)
     SCOPED(arena_release) struct arena scratch = {0};
     const struct isa_traffic *lds_traffic = &scope->mix->traffic[ISA_LDS], *traffic = &scope->mix->traffic[ISA_GLOBAL];
     struct worst lds = {0}, global = {0};
-    /* In a block narrower than a wave in x, lanes have other neighbours. */
+    /* In a block narrower than a group in x, lanes have other neighbours. */
     const struct codeobj_kernel *code = &scope->kernel->code;
-    const bool is_narrow = code->required_block[0] && code->required_block[0] < code->wave;
+    const bool is_narrow = code->required_block[0] && code->required_block[0] < GROUP;
     if (!is_narrow && lds_traffic->loads + lds_traffic->stores + traffic->loads + traffic->stores)
         follow(&lds, &global, scope, &scratch);
     if (global.count && 4 * global.bytes <= global.step) /* otherwise the accesses of one lane use the whole line */

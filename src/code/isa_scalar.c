@@ -21,6 +21,19 @@ bool scalars_value(uint64_t *value, const struct scalars *now, const struct isa_
     return true;
 }
 
+bool scalars_meet(struct scalars *now, const struct scalars *other)
+{
+    const bool carry = other->carry_known && now->carry == other->carry;
+    bool less = now->carry_known && !carry;
+    now->carry_known &= carry;
+    for (unsigned k = 0; k < SCALARS; k++) {
+        const bool same = other->known[k] && now->value[k] == other->value[k];
+        less |= now->known[k] && !same;
+        now->known[k] &= same;
+    }
+    return less;
+}
+
 static unsigned scalars_in(const struct isa_operand *operand)
 {
     return operand->kind == OPERAND_SCALAR ? operand->count : 0;
