@@ -7,11 +7,13 @@
  * A is the verdict on A and B with "hurt" and "helped" exchanged, and has the same cause.
  *
  * Signs of a worse build are new spills or scratch, fewer waves, 5 % more issue clocks or 50 % more round trips to
- * memory for the same work in the hot loop, and new compare-and-swap atomics or fences. If signs disagree, waves and
- * round trips count less; if that does not decide, the verdict is "mixed". If both builds were walked in the same
- * launch (`walked`), the model's time decides: a change of 5 % on its own, 2 % between signs that disagree, and 10 %
- * against signs that agree (2 % make those "mixed"). Issue clocks and round trips are no sign if the time changes by
- * less than 1 %, or if the hot loops differ in nesting.
+ * memory for the same work in the hot loop, loads that are waited for at once where all were issued ahead, and new
+ * compare-and-swap atomics, fences or bank conflicts of LDS. If signs disagree, waves and round trips count less; if
+ * that does not decide, the verdict is "mixed". If both builds were walked in the same launch (`walked`), the model's
+ * time decides: a change of 5 % on its own, 2 % between signs that disagree, and 10 % against signs that agree (2 %
+ * make those "mixed"). Issue clocks and round trips are no sign if the time changes by less than 1 % (except more round
+ * trips of a loop that does the same), or if the hot loops differ in nesting. If loads are no longer issued ahead, only
+ * a change of time by 10 % counts, as the many waves of the model's launch hide that.
  *
  * The same work: a kernel without loops does the same in both builds. For hot loops the work per pass follows from the
  * iterations if both were walked, otherwise from matrix operations, then FLOPs, then loads and stores if they agree. A
@@ -45,6 +47,7 @@ enum code_metric {
     CODE_LOOP_CHAIN,
     CODE_LOOP_SCRATCH,
     CODE_LOOP_TRIPS,
+    CODE_LOOP_AHEAD, /* the least share of an iteration between a load and the wait for it; not scaled */
     CODE_TIME,
     CODE_METRICS
 };
@@ -91,6 +94,10 @@ struct code_pair {
 
 /* Sets all members after `time_ns`. */
 void code_pair_compare(struct code_pair *pair, struct arena *arena);
+
+/* Returns the accesses of the hot loops, or of the kernels, whose size is not in the code (tensors, images), on the
+ * side that has more: their bytes are in no figure, and bytes do not tell how much work a pass does. */
+uint64_t codediff_unknown_bytes(const struct code_pair *pair);
 
 /* Returns 1 for better, -1 for worse, 0 for the same: within half a per cent, or unknown. */
 int code_metric_judge(enum code_metric metric, double before, double after);

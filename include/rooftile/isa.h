@@ -275,15 +275,16 @@ struct isa_lines {
 };
 struct isa_lines isa_loop_lines(const struct isa_kernel *kernel, size_t loop);
 
-/* Accesses to global, scratch and constant memory with one cache policy. */
+/* Accesses to global, constant and (`scratch`) scratch memory with one cache policy. */
 #define ISA_POLICIES 32u
 struct isa_policy {
     const char *name; /* "" the default */
     struct isa_traffic traffic;
 };
-size_t isa_policies_find(struct isa_policy policies[ISA_POLICIES], const struct isa_kernel *kernel);
+size_t isa_policies_find(struct isa_policy policies[ISA_POLICIES], const struct isa_kernel *kernel, bool scratch);
 /* Appends "4 loads nt, 1 store sc0 sc1", each with `tail`: accesses without the default policy, whose policy `but`
- * (NULL: none) does not use for that kind. Returns false if there are none. */
+ * (NULL: none) does not use for that kind. Scratch is left out, as spills have policies that nobody asked for. Returns
+ * false if there are none. */
 bool isa_policies_say(struct text *text, const struct isa_kernel *kernel, const struct isa_kernel *but,
                       const char *tail);
 
@@ -340,6 +341,7 @@ struct isa_wait {
     uint64_t bytes;                      /* of global memory that it waits for, per lane */
     uint64_t in_flight_bytes;            /* of global memory in flight when it starts, per wave */
     bool drains;                         /* it waits for all accesses in flight, of which there are some */
+    bool ends_trip;                      /* it ends one of `round_trips` */
     /* Clocks since the last access to vector memory that it waits for, or without one the last access; issue time
      * only. */
     double clocks_since_issue;
@@ -356,7 +358,10 @@ struct isa_schedule {
     double largest_gap_clocks;
     uint64_t largest_gap_address; /* of the matrix instruction after it */
     double round_trips;           /* waits for loads issued after the previous wait: serialized loads */
-    double masked_share;          /* share of vector and memory instructions in which lanes may be off */
+    /* The least part of an iteration between a load from vector memory and the wait that ends its round trip; NAN: no
+     * such load. */
+    double ahead_share;
+    double masked_share; /* share of vector and memory instructions in which lanes may be off */
     struct isa_wait *waits;
     size_t wait_count;
 };

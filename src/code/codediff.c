@@ -31,6 +31,7 @@ const struct code_metric_row code_metrics[CODE_METRICS] = {
     [CODE_LOOP_CHAIN] = {"loop_chain_clocks", "dependent chain clocks", false, false},
     [CODE_LOOP_SCRATCH] = {"loop_scratch_accesses", "scratch in the loop", false, false},
     [CODE_LOOP_TRIPS] = {"loop_round_trips", "round trips to memory", false, false},
+    [CODE_LOOP_AHEAD] = {"loop_ahead_share", "share of a turn from load to wait", true, true},
     [CODE_TIME] = {"model_ns", "ns by the model", false, false},
 };
 
@@ -78,15 +79,17 @@ double codediff_scale(const struct isa_mix *before, const struct isa_mix *after)
     const double matrix =
         (double)(before->matrix_flops + before->matrix_ops) / (double)(after->matrix_flops + after->matrix_ops);
     const double flops = (double)before->flops / (double)after->flops;
-    const double loads = (double)a->load_bytes / (double)b->load_bytes;
-    const double stores = (double)(a->store_bytes + a->atomic_bytes) / (double)(b->store_bytes + b->atomic_bytes);
+    const bool known = !a->unknown && !b->unknown;
+    const double loads = known ? (double)a->load_bytes / (double)b->load_bytes : (double)NAN;
+    const double stores =
+        known ? (double)(a->store_bytes + a->atomic_bytes) / (double)(b->store_bytes + b->atomic_bytes) : (double)NAN;
     const double memory = isnan(stores) ? loads : isnan(loads) || fabs(log(loads / stores)) < 0.02 ? stores : NAN;
     const double lds = (double)before->traffic[ISA_LDS].load_bytes / (double)after->traffic[ISA_LDS].load_bytes;
-    return matrix > 0 && isfinite(matrix)   ? matrix
-           : flops > 0 && is_whole(flops)   ? flops
-           : memory > 0 && is_whole(memory) ? memory
-           : isnan(memory) && is_whole(lds) ? lds
-                                            : NAN;
+    return matrix > 0 && isfinite(matrix)            ? matrix
+           : flops > 0 && is_whole(flops)            ? flops
+           : memory > 0 && is_whole(memory)          ? memory
+           : known && isnan(memory) && is_whole(lds) ? lds
+                                                     : NAN;
 }
 
 /* True if all call targets are known; work in unknown functions is not counted. */
@@ -203,14 +206,24 @@ static const struct sign {
     {CODE_LOOP_TRIPS, 1.5, "round trips to memory for the same work"},
     {CODE_TIME, 1.05, "time by the model"},
 };
-/* Bits are indices into the table. Waves and round trips may or may not hide the other costs, so they are weak
- * signs. */
+/* Signs that are no figures. */
+static const struct fact {
+    uint64_t (*count)(const struct code_pair *pair); /* in the second build, but not in the first */
+    const char *worse, *better;
+} facts[] = {
+    {codediff_swap_loops, "an atomic by compare and swap; ", "no atomic by compare and swap; "},
+    {codediff_new_fences, "a fence in the loop; ", "no fence in the loop; "},
+    {codediff_new_conflicts, "bank conflicts of LDS; ", "no bank conflicts of LDS; "},
+    {codediff_lost_prefetch, "loads that are waited for at once; ", "loads that are issued ahead; "},
+};
+/* Bits are indices into the first table, followed by the second. Waves and round trips may or may not hide the other
+ * costs, so they are weak signs. */
 #define OF_WEAK (1u << 3 | 1u << 6)
-#define OF_ISSUE (1u << 5 | 1u << 6)
+#define OF_ISSUE (1u << 5)
+#define OF_TRIPS (1u << 6)
 #define OF_TIME (1u << 7)
-/* Not in the table; the model knows no time for these. */
-#define OF_SWAPS (1u << COUNT_OF(signs))
 #define OF_FENCES (2u << COUNT_OF(signs))
+#define OF_PREFETCH (8u << COUNT_OF(signs))
 
 static unsigned signs_of(const struct code_figures *before, const struct code_figures *after)
 {
@@ -281,9 +294,30 @@ static bool has_changed(const struct code_pair *pair)
 
 static unsigned signs_of_pair(const struct code_pair *pair)
 {
-    const bool fences = !codediff_named(pair, 0, CODE_FENCES) && codediff_named(pair, 1, CODE_FENCES);
-    return signs_of(&pair->figures[0], &pair->figures[1]) | (codediff_swap_loops(pair) ? OF_SWAPS : 0) |
-           (fences ? OF_FENCES : 0);
+    unsigned found = signs_of(&pair->figures[0], &pair->figures[1]);
+    for (size_t k = 0; k < COUNT_OF(facts); k++)
+        found |= facts[k].count(pair) ? 1u << (COUNT_OF(signs) + k) : 0;
+    return found;
+}
+
+/* Returns the signs that count. Issue clocks and round trips do not if the model's time is unchanged, or if the hot
+ * loops differ in nesting; but a loop that does the same with more round trips has lost loads in flight, which the
+ * waves of the model's full device hide, as they hide loads that are no longer issued ahead. Its time alone is no
+ * sign. */
+static unsigned signs_counted(const struct code_pair *pair, unsigned all, double times)
+{
+    const bool loops = pair->hot[0] != ISA_NO_LOOP && pair->hot[1] != ISA_NO_LOOP;
+    const bool apart = loops && !isnan(times) &&
+                       pair->before->isa->loops[pair->hot[0]].depth != pair->after->isa->loops[pair->hot[1]].depth;
+    const bool is_same_turn = loops && fabs(pair->scale - 1) < 0.1;
+    unsigned counted = ~0u;
+    if (apart)
+        counted &= ~(OF_ISSUE | OF_TRIPS | OF_PREFETCH);
+    if (fmax(times, 1 / times) < SAME_TIME)
+        counted &= ~(OF_ISSUE | (is_same_turn ? 0 : OF_TRIPS));
+    if (all & OF_PREFETCH & counted && !(fmax(times, 1 / times) > CERTAIN_TIME))
+        counted &= ~OF_ISSUE;
+    return all & counted & ~OF_TIME ? counted & ~OF_TIME : counted;
 }
 
 /* `worse`, `better`: bits of the signs against and for the change. `times`: the model's time after over that before;
@@ -308,10 +342,9 @@ static const char *say(const struct code_pair *pair, unsigned found, bool better
 {
     const struct inspect_kernel *kernel = pair->after;
     struct text text = {0};
-    if (found & OF_SWAPS)
-        text_add(&text, better ? "no atomic by compare and swap; " : "an atomic by compare and swap; ");
-    if (found & OF_FENCES)
-        text_add(&text, better ? "no fence in the loop; " : "a fence in the loop; ");
+    for (size_t k = 0; k < COUNT_OF(facts); k++)
+        if (found & 1u << (COUNT_OF(signs) + k))
+            text_add(&text, better ? facts[k].better : facts[k].worse);
     say_signs(&text, found, &pair->figures[0], &pair->figures[1],
               kernel->occupancy_problem ? NULL : &kernel->occupancy);
     if (text_ends(text.data ? text.data : "", "; "))
@@ -333,16 +366,15 @@ void code_pair_compare(struct code_pair *pair, struct arena *arena)
     ways[1] = turned(of, arena);
     scale_figures(&ways[0]);
     scale_figures(&ways[1]);
-    const bool fences = (signs_of_pair(&ways[0]) | signs_of_pair(&ways[1])) & OF_FENCES;
-    const double times = fences ? (double)NAN : of->time_ns[1] / of->time_ns[0];
-    /* Issue clocks and round trips do not count if the model's time is unchanged, or if the hot loops differ in
-     * nesting. */
-    const bool loops = of->hot[0] != ISA_NO_LOOP && of->hot[1] != ISA_NO_LOOP && !isnan(times);
-    const bool apart = loops && of->before->isa->loops[of->hot[0]].depth != of->after->isa->loops[of->hot[1]].depth;
-    const unsigned telling = apart || fmax(times, 1 / times) < SAME_TIME ? ~OF_ISSUE : ~0u;
-    const unsigned found[2] = {signs_of_pair(&ways[0]) & telling, signs_of_pair(&ways[1]) & telling};
-    const unsigned told = found[0] & ~OF_TIME || found[1] & ~OF_TIME ? ~OF_TIME : ~0u;
-    enum code_verdict verdict = verdict_of(found[0] & told, found[1] & told, times);
+    const unsigned signs_of_ways[2] = {signs_of_pair(&ways[0]), signs_of_pair(&ways[1])};
+    const unsigned all = signs_of_ways[0] | signs_of_ways[1];
+    /* The model has no time for fences, and it hides loads that are waited for at once. */
+    const double by_model = of->time_ns[1] / of->time_ns[0];
+    const bool hides = all & OF_PREFETCH && !(fmax(by_model, 1 / by_model) > CERTAIN_TIME);
+    const double times = all & OF_FENCES || hides ? (double)NAN : by_model;
+    const unsigned counted = signs_counted(of, all, by_model);
+    const unsigned found[2] = {signs_of_ways[0] & counted, signs_of_ways[1] & counted};
+    enum code_verdict verdict = verdict_of(found[0], found[1], times);
     if (verdict == CODE_CHANGED && !has_changed(of))
         verdict = CODE_SAME;
     ways[0].verdict = verdict;

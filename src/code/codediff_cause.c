@@ -188,6 +188,22 @@ static bool atomics(const struct code_signs *s)
     return loops;
 }
 
+static uint64_t returning(const struct isa_kernel *isa)
+{
+    return COUNT_WHERE(in, isa->instructions, isa->instruction_count,
+                       in->kind == ISA_ATOMIC && in->access && in->access->returns);
+}
+
+/* As many atomics, of which more return a value. */
+static bool returned(const struct code_signs *s)
+{
+    const struct isa_kernel *a = s->before->isa, *b = s->after->isa;
+    if (!a || !b || a->mix.count[ISA_ATOMIC] != b->mix.count[ISA_ATOMIC] || returning(b) <= returning(a))
+        return false;
+    codediff_from_to(s, "those that return", (double)returning(a) / s->unit, (double)returning(b) / s->unit);
+    return true;
+}
+
 double codediff_issued(const struct isa_mix *mix)
 {
     return (double)(mix->instructions - mix->count[ISA_WAIT] - mix->count[ISA_OTHER]);
@@ -265,7 +281,8 @@ static bool unknown(const struct code_signs *s)
     (OF(CODE_VGPRS) | OF(CODE_AGPRS) | OF(CODE_LIVE) | OF(CODE_VGPR_SPILLS) | OF(CODE_SGPR_SPILLS) |                   \
      OF(CODE_SCRATCH) | OF(CODE_WAVES) | OF(CODE_LOOP_SCRATCH))
 #define ISSUE OF(CODE_LOOP_ISSUE)
-#define WAITING (OF(CODE_LOOP_TRIPS) | OF(CODE_LOOP_WAITS) | OF(CODE_LOOP_DRAINS) | OF(CODE_LOOP_CHAIN))
+#define WAITING                                                                                                        \
+    (OF(CODE_LOOP_TRIPS) | OF(CODE_LOOP_AHEAD) | OF(CODE_LOOP_WAITS) | OF(CODE_LOOP_DRAINS) | OF(CODE_LOOP_CHAIN))
 #define ALL (OF(CODE_METRICS) - 1)
 
 /* Ordered by certainty. If one build is worse than the other, rules explain how it arose from the better one. */
@@ -283,6 +300,10 @@ static const struct rule {
      "compare and swap in a loop (no -munsafe-fp-atomics, or a type that the target has no atomics for): ",
      "no compare and swap in a loop (-munsafe-fp-atomics, or a type that the target has atomics for): ", SPILLING},
     {"cache-policy", codediff_policy, 0, "cache policy: ", NULL, ISSUE | OF(CODE_LOOP_WAITS)},
+    {"bank-conflicts", codediff_conflicts, 0, "bank conflicts of LDS (rows without padding): ",
+     "no bank conflicts of LDS (rows with padding): before, ", OF(CODE_LDS)},
+    {"returned", returned, 0,
+     "atomics return their old values: ", "atomics no longer return their old values: ", WAITING},
     {"unrolled-whole", unrolled_whole, 0, "unrolling: ", NULL, SPILLING | ISSUE | OF(CODE_BYTES)},
     {"scratch-array", array_in_scratch, 0,
      "an array or variable in scratch (indexed at run time, as by a loop that is not unrolled, its address taken, or "
@@ -307,6 +328,8 @@ static const struct rule {
     {"joined", codediff_names_lost, 0, "arithmetic: ", NULL, ISSUE},
     {"other-loop", other_loop, 0, "unrolling: ", NULL, SPILLING | OF(CODE_BYTES)},
     {"copies", codediff_extra_copies, 0, "register allocation: ", NULL, SPILLING | ISSUE},
+    {"prefetch", codediff_prefetch, 0, "prefetch lost (loads that were issued ahead are waited for at once): ",
+     "prefetch (loads that were waited for at once are issued ahead): ", SPILLING | WAITING},
     {"rescheduled", codediff_rescheduled, 0, "", NULL, SPILLING | ISSUE | WAITING},
     {"behind-stores", codediff_behind_stores, 0, "", NULL, SPILLING | ISSUE | WAITING},
     {"outside", outside, LAST, "code outside of the hot loop: ", NULL, OF(CODE_INSTRUCTIONS) | OF(CODE_SGPRS)},

@@ -9,10 +9,22 @@
 #include "codediff_internal.h"
 #include "rooftile/targets.h"
 
+/* Shares of an iteration: loads issued this long before their use count as issued ahead; as waited for at once. */
+#define AHEAD 0.5
+#define AT_ONCE 0.25
+#define HIDING_SLOTS 16.0 /* issue slots that are worth something against the latency of memory */
+
 const struct isa_mix *codediff_mix(const struct code_pair *pair, int side)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     return isa ? isa_turn_mix(isa, pair->hot[side]) : NULL;
+}
+
+uint64_t codediff_unknown_bytes(const struct code_pair *pair)
+{
+    const struct isa_mix *a = codediff_mix(pair, 0), *b = codediff_mix(pair, 1);
+    const uint64_t before = a ? a->traffic[ISA_GLOBAL].unknown : 0, after = b ? b->traffic[ISA_GLOBAL].unknown : 0;
+    return before > after ? before : after;
 }
 
 /* Counts instructions of the hot loop, or of the kernel, whose names contain one of the words. The halves of a VOPD
@@ -44,6 +56,19 @@ uint64_t codediff_single(const struct code_pair *pair, int side)
 uint64_t codediff_copies(const struct code_pair *pair, int side, enum isa_kind kind)
 {
     return count_named(pair, side, "mov accvgpr", 1u << kind | (kind == ISA_VECTOR ? 1u << ISA_DUAL : 0));
+}
+
+uint64_t codediff_new_fences(const struct code_pair *pair)
+{
+    return codediff_named(pair, 0, CODE_FENCES) ? 0 : codediff_named(pair, 1, CODE_FENCES);
+}
+
+uint64_t codediff_lost_prefetch(const struct code_pair *pair)
+{
+    const double a = pair->figures[0].value[CODE_LOOP_AHEAD], b = pair->figures[1].value[CODE_LOOP_AHEAD];
+    const double slots = a * pair->figures[0].value[CODE_LOOP_ISSUE] / (text_starts(pair->target, "gfx9") ? 4 : 1);
+    return pair->hot[0] != ISA_NO_LOOP && pair->hot[1] != ISA_NO_LOOP && a >= AHEAD && b < AT_ONCE &&
+           slots >= HIDING_SLOTS;
 }
 
 unsigned codediff_promises(const struct code_pair *pair)
@@ -92,6 +117,7 @@ static void add_loop(struct code_figures *figures, const struct code_pair *pair,
     figures->value[CODE_LOOP_SCRATCH] = (double)(mix->count[ISA_SCRATCH_LOAD] + mix->count[ISA_SCRATCH_STORE]);
     figures->value[CODE_LOOP_CHAIN] = schedule.chain_clocks;
     figures->value[CODE_LOOP_TRIPS] = schedule.round_trips;
+    figures->value[CODE_LOOP_AHEAD] = schedule.ahead_share;
 }
 
 void codediff_figures(struct code_figures *figures, const struct code_pair *pair, int side, struct arena *arena)

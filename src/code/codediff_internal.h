@@ -34,6 +34,12 @@ double codediff_issued(const struct isa_mix *mix);
 /* True if memory accesses request different cache policies. */
 bool codediff_policies_differ(const struct code_pair *pair);
 
+/* Count what only the second build has: fences in its hot loop, LDS accesses with bank conflicts, loads that are waited
+ * for at once where all were issued half an iteration or more ahead. */
+uint64_t codediff_new_fences(const struct code_pair *pair);
+uint64_t codediff_lost_prefetch(const struct code_pair *pair);
+uint64_t codediff_new_conflicts(const struct code_pair *pair);
+
 /* Counts atomic operations of `before` that are compare-and-swap loops in `after`; if `after` has no atomic operation,
  * counts the loops. */
 uint64_t codediff_swap_loops(const struct code_pair *pair);
@@ -79,6 +85,7 @@ uint64_t codediff_operations(const struct isa_mix *mix, int kind);
 extern const char codediff_in_another_order[];
 
 /* Rules. They return whether they find their sign, and then append the evidence. */
+bool codediff_prefetch(const struct code_signs *s);
 bool codediff_extra_copies(const struct code_signs *s);
 bool codediff_rescheduled(const struct code_signs *s);
 bool codediff_behind_stores(const struct code_signs *s);
@@ -87,6 +94,7 @@ bool codediff_policy(const struct code_signs *s);
 bool codediff_promise(const struct code_signs *s); /* of arguments, recorded by the compiler in the metadata */
 bool codediff_aliasing(const struct code_signs *s);
 bool codediff_lds_reuse(const struct code_signs *s);
+bool codediff_conflicts(const struct code_signs *s);
 bool codediff_stay_behind(const struct code_signs *s);
 bool codediff_access_width(const struct code_signs *s);
 bool codediff_names(const struct code_signs *s);

@@ -59,7 +59,7 @@ bool codediff_policy(const struct code_signs *s)
 /* True if values are loaded or stored repeatedly, or through another path. */
 static bool repeats(const struct code_signs *s)
 {
-    if (!s->in || !s->out || isnan(s->pair->scale))
+    if (!s->in || !s->out || isnan(s->pair->scale) || codediff_unknown_bytes(s->pair))
         return false;
     const double loads_a = codediff_per_pass(s, loads_of(s->in), 0),
                  loads_b = codediff_per_pass(s, loads_of(s->out), 1);
@@ -151,6 +151,26 @@ bool codediff_lds_reuse(const struct code_signs *s)
     return true;
 }
 
+static const struct isa_finding *conflict_of(const struct isa_kernel *isa)
+{
+    size_t k = 0;
+    while (isa && k < isa->finding_count && strcmp(isa->findings[k].code, "bank-conflicts") != 0)
+        k++;
+    return isa && k < isa->finding_count ? &isa->findings[k] : NULL;
+}
+
+uint64_t codediff_new_conflicts(const struct code_pair *pair)
+{
+    return conflict_of(pair->after->isa) && pair->before->isa && !conflict_of(pair->before->isa);
+}
+
+bool codediff_conflicts(const struct code_signs *s)
+{
+    if (codediff_new_conflicts(s->pair))
+        text_addf(s->text, "%s, ", conflict_of(s->after->isa)->what);
+    return s->text->length;
+}
+
 /* Finds accesses that move the same bytes for the same work in another width: "narrower loads: 16 to 4 bytes".
  * `unrolled`: includes those whose number per pass changed in the opposite direction, because unrolling merged or split
  * them. */
@@ -159,7 +179,8 @@ bool codediff_add_widths(const struct code_signs *s, bool unrolled)
     static const enum isa_space spaces[] = {ISA_GLOBAL, ISA_LDS, ISA_CONSTANT};
     static const char *const labels[] = {"", "LDS ", "scalar "};
     bool found = false;
-    for (size_t k = 0; k < 2 * COUNT_OF(spaces) && s->in && s->out && !isnan(s->pair->scale); k++) {
+    const bool known = s->in && s->out && !isnan(s->pair->scale) && !codediff_unknown_bytes(s->pair);
+    for (size_t k = 0; k < 2 * COUNT_OF(spaces) && known; k++) {
         const struct isa_traffic *a = &s->in->traffic[spaces[k / 2]], *b = &s->out->traffic[spaces[k / 2]];
         const bool stores = k % 2;
         const double count_a = (double)(stores ? a->stores : a->loads),

@@ -13,7 +13,7 @@ static const struct name_sign {
     const char *cause;
     double times;  /* the least ratio of the counts */
     bool is_whole; /* counts in the kernel, not in its hot loop, because compilers move it out of loops */
-    /* at least a third of the new instructions and a tenth of the old ones; checked once unrolling is ruled out */
+    /* at least a third of the new instructions and a twelfth of the old ones; checked once unrolling is ruled out */
     bool is_most;
 } name_signs[] = {
     {CODE_FENCES, "fences (caches are written back or invalidated)", 1.2, false, false},
@@ -42,14 +42,15 @@ static bool told_by_names(const struct code_signs *s, bool most)
     if (!s->in || !s->out || isnan(pair->scale))
         return false;
     /* Copies follow from the computation: they assemble 64-bit values from halves. */
-    const double copies = (double)codediff_copies(pair, 1, ISA_VECTOR) * pair->scale -
-                          (double)codediff_copies(pair, 0, ISA_VECTOR),
+    const double copies = (double)(codediff_copies(pair, 1, ISA_VECTOR) + codediff_copies(pair, 1, ISA_PACKED)) *
+                              pair->scale -
+                          (double)(codediff_copies(pair, 0, ISA_VECTOR) + codediff_copies(pair, 0, ISA_PACKED)),
                  more = codediff_issued(s->out) * pair->scale - codediff_issued(s->in) - fmax(copies, 0);
     for (size_t k = 0; k < COUNT_OF(name_signs); k++) {
         const struct name_sign *sign = &name_signs[k];
         const double a = count_of(pair, 0, sign), b = count_of(pair, 1, sign);
         if (sign->is_most != most || !(b > a * sign->times) ||
-            (most && (b - a < more / 3 || b - a < codediff_issued(s->in) / 10)))
+            (most && (b - a < more / 3 || b - a < codediff_issued(s->in) / 12)))
             continue;
         text_addf(s->text, "%s: ", sign->cause);
         codediff_instead(s, "instructions", sign->is_whole ? a / s->unit : a, sign->is_whole ? b / s->unit : b);

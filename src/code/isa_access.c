@@ -181,11 +181,11 @@ const char *isa_policy_read(const struct isa_instruction *in, struct arena *aren
     return policy.length ? arena_strdup(arena, policy.data) : "";
 }
 
-size_t isa_policies_find(struct isa_policy policies[ISA_POLICIES], const struct isa_kernel *kernel)
+size_t isa_policies_find(struct isa_policy policies[ISA_POLICIES], const struct isa_kernel *kernel, bool scratch)
 {
     size_t count = 0, k;
     FOR_EACH(const struct isa_instruction, in, kernel->instructions, kernel->instruction_count) {
-        if (in->space == ISA_NO_SPACE || in->space == ISA_LDS)
+        if (in->space == ISA_NO_SPACE || in->space == ISA_LDS || (in->space == ISA_SCRATCH && !scratch))
             continue;
         for (k = 0; k < count && strcmp(policies[k].name, in->policy) != 0; k++)
             continue;
@@ -202,7 +202,8 @@ bool isa_policies_say(struct text *text, const struct isa_kernel *kernel, const 
                       const char *tail)
 {
     struct isa_policy own[ISA_POLICIES], others[ISA_POLICIES];
-    const size_t count = isa_policies_find(own, kernel), other_count = but ? isa_policies_find(others, but) : 0;
+    const size_t count = isa_policies_find(own, kernel, false);
+    const size_t other_count = but ? isa_policies_find(others, but, false) : 0;
     bool found = false;
     for (size_t k = 0; k < count; k++) {
         struct isa_traffic *a = &own[k].traffic, b = {0};

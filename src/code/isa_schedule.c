@@ -22,6 +22,7 @@
 struct flight {
     enum isa_counter counter;
     enum isa_kind kind;
+    bool is_load;   /* or an atomic that returns a value */
     uint64_t bytes; /* of global memory, per lane */
     double at;      /* clock of issue */
     double trip;    /* round trips to memory completed by then */
@@ -40,6 +41,8 @@ struct machine {
 
 static void fly(struct machine *machine, const struct isa_instruction *in)
 {
+    const bool is_load = in->kind == ISA_LOAD || in->kind == ISA_SCALAR_MEMORY ||
+                         (in->kind == ISA_ATOMIC && in->access && in->access->returns);
     const bool stores = machine->counts_stores && (in->kind == ISA_STORE || in->kind == ISA_SCRATCH_STORE);
     enum isa_counter counter = stores ? COUNTER_STORE : COUNTER_LOAD;
     if (in->space == ISA_LDS && text_starts(in->mnemonic, "ds_"))
@@ -50,8 +53,8 @@ static void fly(struct machine *machine, const struct isa_instruction *in)
         return;
     if (machine->count == MAX_IN_FLIGHT)
         memmove(machine->flying, machine->flying + 1, --machine->count * sizeof(*machine->flying));
-    machine->flying[machine->count++] =
-        (struct flight){counter, in->kind, in->space == ISA_GLOBAL ? in->bytes : 0, machine->clock, machine->trips};
+    machine->flying[machine->count++] = (struct flight){
+        counter, in->kind, is_load, in->space == ISA_GLOBAL ? in->bytes : 0, machine->clock, machine->trips};
 }
 
 static void count_awaited(struct isa_wait *wait, const struct flight *access)
@@ -81,7 +84,7 @@ static struct isa_wait land(struct machine *machine, const struct isa_instructio
 {
     struct isa_wait wait = {.address = in->address, .instruction = in, .clocks_since_issue = NAN};
     unsigned behind[COUNTERS] = {0};
-    bool lands[MAX_IN_FLIGHT] = {false}, has_memory = false, ends = false;
+    bool lands[MAX_IN_FLIGHT] = {false}, has_memory = false;
     for (size_t k = machine->count; k-- > 0;) {
         const struct flight *access = &machine->flying[k];
         const uint8_t allowed = in->wait[access->counter];
@@ -91,10 +94,9 @@ static struct isa_wait land(struct machine *machine, const struct isa_instructio
         if (lands[k] && (isnan(wait.clocks_since_issue) || (is_memory && !has_memory)))
             wait.clocks_since_issue = machine->clock - access->at;
         has_memory |= lands[k] && is_memory;
-        const bool is_load = access->kind == ISA_LOAD || access->kind == ISA_SCALAR_MEMORY;
-        ends |= lands[k] && is_load && access->trip >= machine->trips;
+        wait.ends_trip |= lands[k] && access->is_load && access->trip >= machine->trips;
     }
-    machine->trips += ends;
+    machine->trips += wait.ends_trip;
     size_t kept = 0;
     for (size_t k = 0; k < machine->count; k++) {
         if (lands[k])
@@ -237,7 +239,7 @@ void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *k
 {
     SCOPED(arena_release) struct arena scratch = {0};
     struct walk *walk = arena_alloc(&scratch, sizeof(*walk));
-    *schedule = (struct isa_schedule){.masked_share = masked_share(kernel, loop)};
+    *schedule = (struct isa_schedule){.masked_share = masked_share(kernel, loop), .ahead_share = NAN};
     *walk = (struct walk){.schedule = schedule, .machine.unit_free = -1, .arena = arena};
     walk->machine.is_cdna = text_starts(target, "gfx9");
     walk->machine.counts_stores = !walk->machine.is_cdna;
@@ -253,6 +255,10 @@ void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *k
     if ((loop == ISA_NO_LOOP ? &kernel->mix : &kernel->loops[loop].own)->matrix_unknown)
         schedule->issue_clocks = schedule->matrix_clocks = schedule->chain_clocks = schedule->gap_clocks =
             schedule->largest_gap_clocks = NAN;
-    for (size_t k = 0; k < schedule->wait_count && isnan(schedule->issue_clocks); k++)
-        schedule->waits[k].clocks_since_issue = NAN;
+    FOR_EACH(struct isa_wait, wait, schedule->waits, schedule->wait_count) {
+        if (wait->ends_trip && wait->loads)
+            schedule->ahead_share = fmin(schedule->ahead_share, wait->clocks_since_issue / schedule->issue_clocks);
+        if (isnan(schedule->issue_clocks))
+            wait->clocks_since_issue = NAN;
+    }
 }

@@ -177,7 +177,7 @@ struct cell inspect_code_cell(const struct isa_kernel *isa, const char *target, 
                   (struct cell[]){cell_known(function->name), cell_known(function->demangled),
                                   inspect_address(function->address, arena), cell_number((double)function->count)});
     struct isa_policy policies[ISA_POLICIES];
-    const size_t count = isa_policies_find(policies, isa);
+    const size_t count = isa_policies_find(policies, isa, true);
     FOR_EACH(const struct isa_policy, policy, policies, count) {
         struct table *one = RECORD_OF(arena, traffic_columns, &policy->traffic);
         table_member(one, "policy", NULL, cell_text(policy->name));

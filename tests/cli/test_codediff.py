@@ -287,6 +287,34 @@ SHARED = """extern "C" __global__ void __launch_bounds__(256) NAME(float *__rest
     y[i] = s;
 }
 """
+PREFETCH = """extern "C" __global__ void __launch_bounds__(256) NAME(float *__restrict y, const float *__restrict x, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0, v = x[i];
+#pragma unroll 1
+    for (uint32_t r = 1; r < n; r++) {
+        @FIRST@ x[r * 4096 + i];
+        for (int k = 0; k < 24; k++)
+            s = s * v + 0.5f;
+        @LAST@
+    }
+    y[i] = s * v;
+}
+"""
+TURNED = """extern "C" __global__ void __launch_bounds__(256) NAME(float *__restrict y, const float *__restrict x, uint32_t n)
+{
+    __shared__ float tile[32 * @ROW@];
+    const uint32_t tx = threadIdx.x % 32, ty = threadIdx.x / 32;
+    for (uint32_t r = 0; r < n; r++) {
+        for (int k = 0; k < 32; k += 8)
+            tile[(ty + k) * @ROW@ + tx] = x[(r * 32 + ty + k) * 2048 + tx];
+        __syncthreads();
+        for (int k = 0; k < 32; k += 8)
+            y[(r * 32 + ty + k) * 2048 + tx] = tile[tx * @ROW@ + ty + k];
+        __syncthreads();
+    }
+}
+"""
 BOUNDS = {"BOUNDS": "__launch_bounds__(256)", "INDEX": "7"}
 PLAIN = {"PRAGMA": "", "OP": "*"}
 NEAR = {"R": "__restrict", "CAST": "c"}
@@ -320,6 +348,9 @@ PLANTED = {
     "made_atomic": (STEP, STEPS | {"STORE": "words[i % 64] += __builtin_bit_cast(unsigned, v)"}, {"STORE": SWAPPED}, "compare and swap in a loop"),
     "wide_sum": (SERIES, {"TYPE": "unsigned"}, {"TYPE": "unsigned long"}, "64-bit arithmetic"),
     "limited_loops": (BUTTERFLIES, BOUNDS, {"BOUNDS": "__launch_bounds__(256, 8)"}, "register limit"),
+    "ahead": (PREFETCH, {"FIRST": "const float next =", "LAST": "v = next;"}, {"FIRST": "v =", "LAST": ""}, "prefetch lost"),
+    "padded": (TURNED, {"ROW": "33"}, {"ROW": "32"}, "bank conflicts of LDS (rows without padding)"),
+    "old_values": (STEP, STEPS | {"STORE": ADDED}, {"STORE": "y[r * 4096 + i] = " + ADDED}, "atomics return their old values"),
     "narrow_product": (NARROW, {}, {}, None),
     "product": (PRODUCT, {}, {}, None),
     "untouched": (DOT, PLAIN, {}, None),
