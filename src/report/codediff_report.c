@@ -180,33 +180,29 @@ static struct table *metrics_of(const struct codediff *diff, bool all, struct ar
 
 struct worst {
     const struct code_pair *pair;
-    double loss; /* worse / better figure - 1; INFINITY if the better one is 0 */
+    double loss; /* worse / better figure; INFINITY if the better one is 0 */
 };
 
-static void keep_worst(struct worst worst[static WORST], size_t *count, struct worst found)
+static int by_loss(const void *a, const void *b)
 {
-    size_t at = *count < WORST ? (*count)++ : WORST;
-    if (at == WORST && worst[--at].loss >= found.loss)
-        return;
-    for (; at && worst[at - 1].loss < found.loss; at--)
-        worst[at] = worst[at - 1];
-    worst[at] = found;
+    const struct worst *x = a, *y = b;
+    return x->loss != y->loss ? ORDER(y->loss, x->loss) : ORDER(x->pair, y->pair);
 }
 
-static size_t find_worst(struct worst worst[static WORST], const struct codediff *diff, enum code_metric metric)
+/* Sets *worst to the pairs that are worse; returns how many, at most WORST. */
+static size_t find_worst(struct worst **worst, const struct codediff *diff, enum code_metric metric,
+                         struct arena *arena)
 {
     size_t count = 0;
-    for (size_t k = 0; k < diff->count; k++) {
-        const double a = diff->pairs[k].figures[0].value[metric], b = diff->pairs[k].figures[1].value[metric];
+    *worst = arena_array(arena, diff->count + 1, sizeof(**worst));
+    FOR_EACH(const struct code_pair, pair, diff->pairs, diff->count) {
+        const double a = pair->figures[0].value[metric], b = pair->figures[1].value[metric];
         const bool more = code_metrics[metric].more_is_better;
-        const double better = more ? b : a, worse = more ? a : b;
         if (code_metric_judge(metric, a, b) < 0)
-            keep_worst(worst, &count,
-                       (struct worst){&diff->pairs[k], better > 0  ? worse / better - 1
-                                                       : worse > 0 ? INFINITY
-                                                                   : 0});
+            (*worst)[count++] = (struct worst){pair, more ? a / b : b / a};
     }
-    return count;
+    qsort(*worst, count, sizeof(**worst), by_loss);
+    return count < WORST ? count : WORST;
 }
 
 static struct table *worst_of(const struct codediff *diff, struct arena *arena)
@@ -221,8 +217,8 @@ static struct table *worst_of(const struct codediff *diff, struct arena *arena)
     };
     struct table *table = TABLE(arena, columns);
     for (int k = 0; k < CODE_METRICS; k++) {
-        struct worst worst[WORST];
-        const size_t count = find_worst(worst, diff, (enum code_metric)k);
+        struct worst *worst;
+        const size_t count = find_worst(&worst, diff, (enum code_metric)k, arena);
         for (size_t n = 0; n < count; n++) {
             const struct code_pair *pair = worst[n].pair;
             const double a = pair->figures[0].value[k], b = pair->figures[1].value[k];
@@ -311,15 +307,40 @@ static void add_data(struct document *document, const struct codediff *diff)
                  (struct section){.show = SHOW_DATA, .key = "metrics", .table = metrics_of(diff, true, arena)});
 }
 
+/* The last lines: the counts, and what to do about the worst kernel. */
+static void conclude(struct document *document, const struct codediff *diff)
+{
+    struct arena *arena = document->arena;
+    const struct code_pair *worst = sorted(diff, arena)[0];
+    const size_t mixed = codediff_count(diff, CODE_MIXED);
+    document->verdict = arena_printf(
+        arena, "%zu kernel%s: %zu hurt, %s%zu helped, %zu changed, %zu same%s", diff->count, text_s(diff->count),
+        codediff_count(diff, CODE_HURT), mixed ? arena_printf(arena, "%zu mixed, ", mixed) : "",
+        codediff_count(diff, CODE_HELPED), codediff_count(diff, CODE_CHANGED), codediff_count(diff, CODE_SAME),
+        diff->accepted ? arena_printf(arena, "; %zu accepted by %s", diff->accepted, diff->pins) : "");
+    document->mark.tone = tones[worst->verdict];
+    /* "bank conflicts of LDS (rows without padding)": without the figures. */
+    const char *end = strstr(worst->cause, ": ");
+    const char *cause = end ? arena_strndup(arena, worst->cause, (size_t)(end - worst->cause)) : worst->cause;
+    document->action = worst->verdict == CODE_HURT ? arena_printf(arena, "Look at %s first: %s; --isa shows both sides",
+                                                                  worst->label, *cause ? cause : worst->worse)
+                       : worst->verdict == CODE_MIXED
+                           ? arena_printf(arena, "Measure %s: something hurts, something helps", worst->label)
+                       : worst->verdict == CODE_SAME ? "Nothing to do: neither side is better"
+                                                     : "Nothing to do: nothing is worse";
+}
+
 void codediff_document(struct document *document, const struct codediff *diff, const struct codediff_look *look)
 {
     struct arena *arena = document->arena;
-    const size_t mixed = codediff_count(diff, CODE_MIXED);
     document->title = arena_printf(arena, "%s and %s", diff->names[0], diff->names[1]);
     add_data(document, diff);
     document_table(document, NULL, NULL, kernels_of(diff, false, arena))->show = SHOW_PEOPLE;
-    document_table(document, NULL, NULL, metrics_of(diff, false, arena))->show = SHOW_PEOPLE;
-    document_table(document, NULL, NULL, worst_of(diff, arena))->show = SHOW_PEOPLE;
+    /* If details of a single kernel follow, they say the same. */
+    if (diff->count > 1 || codediff_count(diff, CODE_HURT) + codediff_count(diff, CODE_MIXED) == 0) {
+        document_table(document, NULL, NULL, metrics_of(diff, false, arena))->show = SHOW_PEOPLE;
+        document_table(document, NULL, NULL, worst_of(diff, arena))->show = SHOW_PEOPLE;
+    }
     add_details(document, diff, look);
     const char *last = NULL; /* the first of several assumed launches represents all of them */
     FOR_EACH(const struct code_pair, pair, diff->pairs, diff->count) {
@@ -329,14 +350,16 @@ void codediff_document(struct document *document, const struct codediff *diff, c
         document_text(document, SHOW_PEOPLE, TONE_DIM,
                       "time: by the model, not measured: a device full of workgroups of %s, all data in L2", last);
     }
+    FOR_EACH(const struct code_pair, pair, diff->pairs, diff->count) {
+        const uint64_t unknown = pair->verdict == CODE_SAME ? 0 : codediff_unknown_bytes(pair);
+        if (unknown)
+            document_text(document, SHOW_PEOPLE, TONE_DIM, "%s: %llu access%s of unknown bytes, which are not compared",
+                          pair->label, (unsigned long long)unknown, unknown == 1 ? "" : "es");
+    }
     for (int side = 0; side < 2; side++)
         for (size_t k = 0; k < diff->only_count[side]; k++)
             document_text(document, SHOW_PEOPLE, TONE_DIM, "only in %s: %s", diff->names[side], diff->only[side][k]);
     for (size_t k = 0; k < diff->problem_count; k++)
         document_text(document, SHOW_PEOPLE, TONE_DOUBT, "not compared: %s", diff->problems[k]);
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%zu kernel%s: %zu hurt, %s%zu helped, %zu changed, %zu same%s",
-                  diff->count, diff->count == 1 ? "" : "s", codediff_count(diff, CODE_HURT),
-                  mixed ? arena_printf(arena, "%zu mixed, ", mixed) : "", codediff_count(diff, CODE_HELPED),
-                  codediff_count(diff, CODE_CHANGED), codediff_count(diff, CODE_SAME),
-                  diff->accepted ? arena_printf(arena, "; %zu accepted by %s", diff->accepted, diff->pins) : "");
+    conclude(document, diff);
 }

@@ -324,14 +324,47 @@ static struct table *files_of(const struct inspection *list, size_t count, struc
     return table;
 }
 
+/* Loads in a loop can be wider, or wait for less, in most kernels; other findings come first. */
+static int weight(const struct isa_finding *finding)
+{
+    return 2 * (int)finding->severity +
+           !text_has_word("narrow-loads wait-each-load", " ", finding->code, strlen(finding->code));
+}
+
+/* The last lines: how many findings there are, and the first of the gravest. Returns the number of kernels. */
+static size_t conclude(struct document *document, const struct inspection *list, size_t count)
+{
+    struct arena *arena = document->arena;
+    const struct inspect_kernel *of = NULL;
+    const struct isa_finding *first = NULL;
+    size_t kernels = 0, found[ISA_PROBLEM + 1] = {0};
+    FOR_EACH(const struct inspection, file, list, count)
+        FOR_EACH(const struct inspect_object, object, file->objects, file->object_count)
+            FOR_EACH(const struct inspect_kernel, kernel, object->kernels, object->kernel_count) {
+                kernels++;
+                FOR_EACH(const struct isa_finding, finding, kernel->findings, kernel->finding_count) {
+                    found[finding->severity]++;
+                    if (finding->severity > ISA_NOTE && (!first || weight(finding) > weight(first))) {
+                        first = finding;
+                        of = kernel;
+                    }
+                }
+            }
+    document->verdict =
+        arena_printf(arena, "%zu kernel%s: %zu problem%s, %zu hint%s", kernels, text_s(kernels), found[ISA_PROBLEM],
+                     text_s(found[ISA_PROBLEM]), found[ISA_HINT], text_s(found[ISA_HINT]));
+    document->mark.tone = found[ISA_PROBLEM] ? TONE_BAD : found[ISA_HINT] ? TONE_DOUBT : TONE_GOOD;
+    document->action = !first ? "Nothing to change is seen in the code; predict says what limits its time"
+                              : arena_printf(arena, "First, in %s: %s", without_parameters(of->name, arena),
+                                             first->advice && *first->advice ? first->advice : first->what);
+    return kernels;
+}
+
 void inspect_document(struct document *document, const struct inspection *list, size_t count,
                       const struct inspect_look *look)
 {
     const struct view view = {document, document->arena, look};
-    size_t kernels = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t o = 0; o < list[i].object_count; o++)
-            kernels += list[i].objects[o].kernel_count;
+    const size_t kernels = conclude(document, list, count);
     if (look->data) {
         const struct table *schema =
             schema_record(view.arena, "https://rooftile.dev/schemas/inspect/1/inspect.schema.json", "1.0.0");
