@@ -97,9 +97,6 @@ bool codediff_lds_reuse(const struct code_signs *s);
 bool codediff_conflicts(const struct code_signs *s);
 bool codediff_stay_behind(const struct code_signs *s);
 bool codediff_access_width(const struct code_signs *s);
-bool codediff_names(const struct code_signs *s);
-bool codediff_names_lost(const struct code_signs *s);    /* operations that one instruction did for several values */
-bool codediff_names_of_most(const struct code_signs *s); /* new instructions that are the majority of all new ones */
 
 /* Finds accesses that move the same bytes for the same work in another width: "narrower loads: 16 to 4 bytes".
  * `unrolled`: includes those whose number per pass changed in the opposite direction, as unrolling causes. */

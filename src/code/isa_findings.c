@@ -61,6 +61,24 @@ struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruc
     return &kernel->findings[kernel->finding_count - 1];
 }
 
+/* A count of similar instructions, and the first of them. */
+struct tally {
+    const struct isa_instruction *first;
+    unsigned count;
+};
+
+/* The instructions of a scope for which a condition on `in` holds. */
+#define TALLY(scope, in, condition)                                                                                    \
+    ({                                                                                                                 \
+        struct tally tally_ = {0};                                                                                     \
+        for (size_t tally_at = 0; tally_at < (scope)->count; tally_at++) {                                             \
+            const struct isa_instruction *in = (scope)->items[tally_at];                                               \
+            if ((condition) && tally_.count++ == 0)                                                                    \
+                tally_.first = in;                                                                                     \
+        }                                                                                                              \
+        tally_;                                                                                                        \
+    })
+
 /* ---- kernels ---- */
 
 /* Spills and arrays need different advice. NVIDIA files may not show which of them is present. */
@@ -84,35 +102,23 @@ static const char *spills_of(const struct isa_scope *scope)
 
 static void check_scratch_in_loop(struct isa_scope *scope)
 {
-    const struct isa_instruction *first = NULL;
-    uint64_t count = 0, bytes = 0;
-    for (size_t i = 0; i < scope->count; i++) {
-        const struct isa_instruction *in = scope->items[i];
-        if (in->space != ISA_SCRATCH || in->loop == ISA_NO_LOOP)
-            continue;
-        first = first ? first : in;
-        bytes += in->bytes;
-        count++;
-    }
-    if (first)
-        isa_report(scope, first, "%llu access%s of scratch in loops, %llu bytes per lane and pass%s",
-                   (unsigned long long)count, count > 1 ? "es" : "", (unsigned long long)bytes, spills_of(scope))
+    uint64_t bytes = 0;
+    const struct tally found =
+        TALLY(scope, in, in->space == ISA_SCRATCH && in->loop != ISA_NO_LOOP && (bytes += in->bytes, true));
+    if (found.count)
+        isa_report(scope, found.first, "%u access%s of scratch in loops, %llu bytes per lane and pass%s", found.count,
+                   found.count > 1 ? "es" : "", (unsigned long long)bytes, spills_of(scope))
             ->advice = scratch_advice(scope);
 }
 
 static void check_scratch(struct isa_scope *scope)
 {
     const struct isa_traffic *all = &scope->mix->traffic[ISA_SCRATCH];
-    const struct isa_instruction *first = NULL;
-    for (size_t i = scope->count; i-- > 0;) {
-        if (scope->items[i]->space != ISA_SCRATCH)
-            continue;
-        first = scope->items[i];
-        if (first->loop != ISA_NO_LOOP)
-            return; /* reported by scratch-in-loop */
-    }
-    if (first || scope->kernel->code.vgpr_spills)
-        isa_report(scope, first, "%llu loads and %llu stores of scratch, none in a loop%s",
+    const struct tally found = TALLY(scope, in, in->space == ISA_SCRATCH);
+    if (TALLY(scope, in, in->space == ISA_SCRATCH && in->loop != ISA_NO_LOOP).count)
+        return; /* reported by scratch-in-loop */
+    if (found.count || scope->kernel->code.vgpr_spills)
+        isa_report(scope, found.first, "%llu loads and %llu stores of scratch, none in a loop%s",
                    (unsigned long long)all->loads, (unsigned long long)all->stores, spills_of(scope))
             ->advice = scratch_advice(scope);
 }
@@ -126,61 +132,26 @@ static bool is_load_of_anything(const struct isa_instruction *in)
                      (isa_is_opcode(in, "LD ATOM") && !isa_has_word(in->mnemonic, "G"));
 }
 
-static bool is_scratch_store(const struct isa_instruction *in)
-{
-    return in->kind == ISA_SCRATCH_STORE;
-}
-
 static void check_scalar_spills(struct isa_scope *scope)
 {
     if (scope->kernel->code.sgpr_spills)
         isa_report(scope, NULL, "%u SGPRs are spilled into lanes of VGPRs", scope->kernel->code.sgpr_spills);
 }
 
-/* A count of similar instructions, and the first of them. */
-struct tally {
-    const struct isa_instruction *first;
-    unsigned count;
-};
-
-static struct tally tally_of(const struct isa_scope *scope, bool (*is)(const struct isa_instruction *))
-{
-    struct tally tally = {0};
-    for (size_t i = 0; i < scope->count; i++)
-        if (is(scope->items[i]) && tally.count++ == 0)
-            tally.first = scope->items[i];
-    return tally;
-}
-
-/* Generic stores reach scratch if the kernel makes generic pointers to its stack. */
-static bool points_to_stack(const struct isa_instruction *in)
-{
-    return strstr(in->operands, "src_private_base") != NULL;
-}
-
-static bool is_flat_store(const struct isa_instruction *in)
-{
-    return text_starts(in->mnemonic, "flat_store");
-}
-
 static void check_unread(struct isa_scope *scope)
 {
-    struct tally stores = tally_of(scope, is_scratch_store);
-    if (!stores.count && tally_of(scope, points_to_stack).count)
-        stores = tally_of(scope, is_flat_store);
-    if (stores.count && !scope->kernel->not_followed && !tally_of(scope, is_load_of_anything).count)
+    struct tally stores = TALLY(scope, in, in->kind == ISA_SCRATCH_STORE);
+    /* Generic stores reach scratch if the kernel makes generic pointers to its stack. */
+    if (!stores.count && TALLY(scope, in, strstr(in->operands, "src_private_base")).count)
+        stores = TALLY(scope, in, text_starts(in->mnemonic, "flat_store"));
+    if (stores.count && !scope->kernel->not_followed && !TALLY(scope, in, is_load_of_anything(in)).count)
         isa_report(scope, stores.first, "%u store%s of scratch, which nothing loads", stores.count,
                    text_s(stores.count));
 }
 
-static bool is_not_followed(const struct isa_instruction *in)
-{
-    return in->is_indirect && !in->target && !in->is_return;
-}
-
 static void check_calls(struct isa_scope *scope)
 {
-    const struct tally found = tally_of(scope, is_not_followed);
+    const struct tally found = TALLY(scope, in, in->is_indirect && !in->target && !in->is_return);
     if (scope->kernel->not_followed)
         isa_report(scope, found.first,
                    "%u call%s or jump%s through registers: where they go is not in the code, and not counted here",
@@ -189,14 +160,9 @@ static void check_calls(struct isa_scope *scope)
 }
 
 /* tcgen05 instructions take M, N and K from a descriptor in a register. */
-static bool is_shapeless(const struct isa_instruction *in)
-{
-    return in->kind == ISA_MATRIX && !in->matrix_ops;
-}
-
 static void check_shapes(struct isa_scope *scope)
 {
-    const struct tally found = tally_of(scope, is_shapeless);
+    const struct tally found = TALLY(scope, in, in->kind == ISA_MATRIX && !in->matrix_ops);
     if (found.count)
         isa_report(scope, found.first,
                    "the shape of %u matrix instruction%s is not in the code: their operations are not counted",
@@ -204,24 +170,22 @@ static void check_shapes(struct isa_scope *scope)
 }
 
 /* LLVM's integer division estimates the quotient with one of these and corrects it. */
+static bool divides(const struct isa_instruction *in)
+{
+    return text_starts(in->mnemonic, "v_rcp_iflag_f32") || strstr(in->operands, DIVISION_64_LITERAL) ||
+           (in->dual && strstr(in->dual->operands, DIVISION_64_LITERAL));
+}
+
 static void check_division(struct isa_scope *scope)
 {
-    const struct isa_instruction *first = NULL;
-    unsigned count = 0;
-    for (size_t i = 0; i < scope->count; i++) {
-        const struct isa_instruction *in = scope->items[i];
-        if (!text_starts(in->mnemonic, "v_rcp_iflag_f32") && !strstr(in->operands, DIVISION_64_LITERAL) &&
-            (!in->dual || !strstr(in->dual->operands, DIVISION_64_LITERAL)))
-            continue;
-        count++;
-        if (!first || (first->loop == ISA_NO_LOOP && in->loop != ISA_NO_LOOP))
-            first = in;
-    }
-    if (!first)
+    const struct tally all = TALLY(scope, in, divides(in));
+    const struct tally inner = TALLY(scope, in, divides(in) && in->loop != ISA_NO_LOOP);
+    const bool inside = inner.count > 0;
+    if (!all.count)
         return;
-    const bool inside = first->loop != ISA_NO_LOOP;
-    isa_report(scope, first, "%u integer division%s or remainder%s in software%s, 15 to 100 instructions each", count,
-               text_s(count), text_s(count), inside ? ", in a loop" : "")
+    isa_report(scope, inside ? inner.first : all.first,
+               "%u integer division%s or remainder%s in software%s, 15 to 100 instructions each", all.count,
+               text_s(all.count), text_s(all.count), inside ? ", in a loop" : "")
         ->severity = inside ? ISA_HINT : ISA_NOTE;
 }
 
@@ -264,14 +228,6 @@ static void check_lanes(struct isa_scope *scope)
 
 /* ---- innermost loops ---- */
 
-static const struct isa_instruction *first_of(const struct isa_scope *scope, enum isa_kind kind)
-{
-    size_t i = 0;
-    while (scope->items[i]->kind != kind)
-        i++;
-    return scope->items[i];
-}
-
 /* The bytes that a loop moves per lane take at least as long as its vector instructions, even from the nearest cache
  * (64 bytes per clock and CU, while each of its four SIMDs issues an instruction of one wave in four clocks). So its
  * computation is hidden. */
@@ -284,7 +240,7 @@ static void check_conversions(struct isa_scope *scope)
 {
     const uint64_t count = scope->mix->count[ISA_CONVERSION];
     if (count >= MANY_CONVERSIONS && (double)count * 3 >= scope->cost && !isa_is_memory_bound(scope))
-        isa_report(scope, first_of(scope, ISA_CONVERSION),
+        isa_report(scope, TALLY(scope, in, in->kind == ISA_CONVERSION).first,
                    "%llu conversions are %.0f %% of the loop's vector issue time", (unsigned long long)count,
                    100 * (double)count / scope->cost);
 }
@@ -294,7 +250,7 @@ static void check_transcendentals(struct isa_scope *scope)
     const uint64_t count = scope->mix->count[ISA_TRANSCENDENTAL];
     const double cost = (double)count * TRANSCENDENTAL_COST;
     if (count >= MANY_TRANSCENDENTALS && cost * 2 > scope->cost && !isa_is_memory_bound(scope))
-        isa_report(scope, first_of(scope, ISA_TRANSCENDENTAL),
+        isa_report(scope, TALLY(scope, in, in->kind == ISA_TRANSCENDENTAL).first,
                    "%llu transcendentals at a quarter of the rate are %.0f %% of the loop's vector issue time",
                    (unsigned long long)count, 100 * cost / scope->cost);
 }
@@ -304,18 +260,14 @@ static void check_barriers(struct isa_scope *scope)
     const uint64_t count = scope->mix->count[ISA_BARRIER];
     const double step = count ? scope->cost / (double)count : SMALL_STEP_COST;
     if (step < SMALL_STEP_COST)
-        isa_report(scope, first_of(scope, ISA_BARRIER), "a barrier every %.0f vector instructions of the loop", step);
-}
-
-static bool is_copy(const struct isa_instruction *in)
-{
-    return text_starts(in->mnemonic, "v_accvgpr_");
+        isa_report(scope, TALLY(scope, in, in->kind == ISA_BARRIER).first,
+                   "a barrier every %.0f vector instructions of the loop", step);
 }
 
 static void check_copies(struct isa_scope *scope)
 {
     const uint64_t products = scope->mix->count[ISA_MATRIX];
-    const struct tally copies = tally_of(scope, is_copy);
+    const struct tally copies = TALLY(scope, in, text_starts(in->mnemonic, "v_accvgpr_"));
     if (copies.count >= MANY_COPIES && copies.count > products)
         isa_report(scope, copies.first, "%u copies between VGPRs and AGPRs, for %llu matrix instructions", copies.count,
                    (unsigned long long)products);
@@ -329,7 +281,7 @@ static bool is_swap(const struct isa_instruction *in)
 
 static void check_swaps(struct isa_scope *scope)
 {
-    const struct tally swaps = tally_of(scope, is_swap);
+    const struct tally swaps = TALLY(scope, in, is_swap(in));
     if (swaps.count)
         isa_report(scope, swaps.first,
                    "a loop of compare and swap (%s): an atomic that the target or the compiler's options lack, or a "
