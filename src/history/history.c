@@ -119,16 +119,6 @@ enum status history_confirm(struct history *history, const char *channel, const 
 
 /* ---- accept ---- */
 
-/* True if the series has an open alarm, or was measured before but is absent or skipped in this run. A case that now
- * has another timer is not missing. */
-static bool is_unsettled(const struct history_window *w, const struct history_series *row)
-{
-    const struct history_alarm *first = NULL;
-    history_open_level(row, &first);
-    return first || (!row->is_class && row->seen && !row->retired && row->seen < w->runs[w->run_count - 1].started &&
-                     !history_other_timer(w, row));
-}
-
 enum status history_accept(size_t *count, struct history *history, const char *channel, const char *device,
                            const char *const *globs, size_t glob_count, const char *reason, struct err *err)
 {
@@ -143,10 +133,15 @@ enum status history_accept(size_t *count, struct history *history, const char *c
     history_load(&w, history, channel, device, GATE_KEEP_RUNS, &arena);
     for (size_t k = 0; !history->status && k < w.row_count; k++) {
         const struct history_series *row = &w.rows[k];
-        if (glob_count ? !text_filtered(globs, glob_count, row->case_id, row->label) : !is_unsettled(&w, row))
+        const struct history_alarm *first = NULL;
+        const int64_t this_run = w.runs[w.run_count - 1].started;
+        history_open_level(row, &first);
+        /* A case that now has another timer is not missing. */
+        const bool missing =
+            !row->is_class && row->seen && !row->retired && row->seen < this_run && !history_other_timer(&w, row);
+        if (glob_count ? !text_filtered(globs, glob_count, row->case_id, row->label) : !first && !missing)
             continue;
         /* The new level starts with the newest open alarm; without one, with this run. */
-        const int64_t this_run = w.runs[w.run_count - 1].started;
         int64_t start = this_run;
         for (size_t n = 0; n < row->alarm_count; n++)
             start = row->alarms[n].open ? row->alarms[n].tau : start;

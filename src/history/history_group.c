@@ -119,24 +119,18 @@ static double newest_of(const struct group *group, const struct history_series *
 
 /* ---- series that moved: did the others move as well? ---- */
 
-/* Returns the time since which the other devices' runs count as after the change. They may start before this device's
- * run, so it is half way to this device's previous run. */
-static int64_t moved_at(const struct group *group, const struct history_series *s)
-{
-    const struct history_window *w = &group->judging->window;
-    const struct history_alarm *first = NULL;
-    history_open_level(s, &first);
-    const int64_t tau = s->finding == FINDING_OPEN && first ? first->tau : w->runs[s->verdict.tau].started;
-    const size_t at = history_run_at(w, tau);
-    return at > 0 && at < w->run_count ? w->runs[at - 1].started + (tau - w->runs[at - 1].started) / 2 : tau;
-}
-
 /* For a class, the median shift of its cases counts. */
 static void find_shared(struct history_series *s, const struct group *group)
 {
     const struct history_window *w = &group->judging->window;
     const double change = log1p(s->finding == FINDING_OPEN ? s->level : s->shift);
-    const int64_t tau = moved_at(group, s);
+    const struct history_alarm *first = NULL;
+    history_open_level(s, &first);
+    int64_t tau = s->finding == FINDING_OPEN && first ? first->tau : w->runs[s->verdict.tau].started;
+    const size_t at = history_run_at(w, tau);
+    /* The other devices' runs may start before this device's run: half way to its previous run. */
+    if (at > 0 && at < w->run_count)
+        tau = w->runs[at - 1].started + (tau - w->runs[at - 1].started) / 2;
     double *shifts = arena_array(group->judging->arena, w->row_count + 1, sizeof(*shifts));
     for (size_t k = 0; k < group->count; k++) {
         size_t count = 0;

@@ -88,6 +88,19 @@ const char *percent_words(double fraction, struct arena *arena)
     return quantity_words(fraction, UNIT_PERCENT, arena);
 }
 
+bool same_kernel(const char *label, const char *other)
+{
+    const size_t length = strcspn(label, " ");
+    return length == strcspn(other, " ") && !strncmp(label, other, length);
+}
+
+const char *kernel_cases(const char *label, size_t count, size_t of, struct arena *arena)
+{
+    const int length = (int)strcspn(label, " ");
+    return count < of ? arena_printf(arena, "%.*s, %zu of %zu", length, label, count, of)
+                      : arena_printf(arena, "%.*s, all %zu", length, label, count);
+}
+
 struct cell cell_tile(size_t value, enum tone some)
 {
     struct cell cell = cell_quantity((double)value, UNIT_COUNT);

@@ -256,38 +256,40 @@ static int by_rank(const void *a, const void *b)
     return ORDER(words_of(p)->rank, words_of(q)->rank) ?: ORDER(y, x) ?: strcmp(p->id, q->id);
 }
 
+static const struct compare_case **ranked(const struct comparison *comparison, struct arena *arena)
+{
+    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
+    for (size_t k = 0; k < comparison->case_count; k++)
+        order[k] = &comparison->cases[k];
+    qsort(order, comparison->case_count, sizeof(*order), by_rank);
+    return order;
+}
+
 /* Subsets of the cases. */
 enum { FINDINGS = 1, THE_REST = 2, MOVED = 4, NOT_TOLD = 8, EVERYTHING = 15, QUIET = 16 };
 
 /* True if two undecided cases become one row for people. */
 static bool told_together(const struct compare_case *a, const struct compare_case *b)
 {
-    const size_t length = strcspn(a->label, " ");
     return words_of(a) == words_of(b) && words_of(a)->tone == TONE_DOUBT && a->state == COMPARE_JUDGED &&
-           a->shift.reason == b->shift.reason && length == strcspn(b->label, " ") &&
-           !strncmp(a->label, b->label, length);
+           a->shift.reason == b->shift.reason && same_kernel(a->label, b->label);
 }
 
-/* Makes a row stand for `count` cases of a kernel: "pointer_chase, all 7", with the changes and intervals of all. */
+/* Makes a row stand for `count` cases of a kernel: "pointer_chase, all 7", with the largest change and the intervals of all. */
 static void tell_together(struct cell *cells, const struct compare_case *const *cases, size_t count,
                           const struct comparison *comparison, struct arena *arena)
 {
     const char *label = cases[0]->label;
-    const size_t length = strcspn(label, " ");
-    const size_t of = COUNT_WHERE(c, comparison->cases, comparison->case_count,
-                                  strcspn(c->label, " ") == length && !strncmp(c->label, label, length));
-    double low = INFINITY, high = -INFINITY, least = INFINITY, most = -INFINITY;
+    const size_t of = COUNT_WHERE(c, comparison->cases, comparison->case_count, same_kernel(c->label, label));
+    double low = INFINITY, high = -INFINITY, most = 0;
     for (size_t k = 0; k < count; k++) {
-        least = fmin(least, cases[k]->shift.ratio - 1);
-        most = fmax(most, cases[k]->shift.ratio - 1);
         low = fmin(low, cases[k]->shift.ratio_ci[0] - 1);
         high = fmax(high, cases[k]->shift.ratio_ci[1] - 1);
+        most = fabs(cases[k]->shift.ratio - 1) > fabs(most) ? cases[k]->shift.ratio - 1 : most;
     }
-    cells[LABEL] = cell_text(count < of ? arena_printf(arena, "%.*s, %zu of %zu", (int)length, label, count, of)
-                                        : arena_printf(arena, "%.*s, all %zu", (int)length, label, count));
+    cells[LABEL] = cell_text(kernel_cases(label, count, of, arena));
     cells[BASE] = cells[NEW] = cell_absent();
-    cells[CHANGE] =
-        strcmp(change_words(least, arena), change_words(most, arena)) ? cell_range(least, most) : cell_number(most);
+    cells[CHANGE] = cell_number(most);
     cells[INTERVAL] = cell_range(low, high);
 }
 
@@ -295,11 +297,8 @@ static void tell_together(struct cell *cells, const struct compare_case *const *
 static struct table *visible_rows(const struct table *all, const struct comparison *comparison, unsigned parts,
                                   struct arena *arena)
 {
-    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
+    const struct compare_case **order = ranked(comparison, arena);
     struct table *table = table_new(arena, all->columns, all->column_count);
-    for (size_t k = 0; k < comparison->case_count; k++)
-        order[k] = &comparison->cases[k];
-    qsort(order, comparison->case_count, sizeof(*order), by_rank);
     for (size_t k = 0; k < comparison->case_count; k++) {
         const struct verdict_words *words = words_of(order[k]);
         const unsigned in = words->rank == NOT_SHOWN
@@ -365,15 +364,13 @@ static void conclude(struct document *document, const struct comparison *compari
 {
     enum { MOST_NAMED = 3 };
     struct arena *arena = document->arena;
-    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
+    const struct compare_case **order = ranked(comparison, arena);
     const char *line = "", *next = "", *advice[COMPARE_ADVICE + 1];
-    for (size_t k = 0; k < comparison->case_count; k++)
-        order[k] = &comparison->cases[k];
-    qsort(order, comparison->case_count, sizeof(*order), by_rank);
-    for (size_t k = 0, named = 0; k < comparison->case_count && named < MOST_NAMED; k++) {
+    size_t named = 0;
+    for (size_t k = 0; k < comparison->case_count; k++) {
         const struct compare_case *c = order[k];
         const bool moved = has_moved(c);
-        if (!moved && words_of(c)->tone != TONE_BAD)
+        if ((!moved && words_of(c)->tone != TONE_BAD) || named++ >= MOST_NAMED)
             continue;
         const char *cause = compare_cause_names[c->cause];
         const char *what =
@@ -381,11 +378,12 @@ static void conclude(struct document *document, const struct comparison *compari
                                  c->shift.ratio > 1 ? "slower" : "faster", *cause ? cause : "cause unknown")
                   : compare_state_names[c->state];
         line = arena_printf(arena, "%s%s%s %s", line, *line ? "; " : "", text_cut(arena, c->label, 60, " .. "), what);
-        next = !named && moved && words_of(c)->tone == TONE_BAD
+        next = named == 1 && moved && words_of(c)->tone == TONE_BAD
                    ? arena_printf(arena, "next: %s\n", command_of(c, arena))
                    : next;
-        named++;
     }
+    if (named > MOST_NAMED)
+        line = arena_printf(arena, "%s; and %zu more", line, named - MOST_NAMED);
     document->mark = comparison_mark(comparison);
     document->verdict = arena_printf(arena, "%s%s%s", line, *line ? "\n" : "", counts);
     compare_advice(advice, comparison, arena);
@@ -400,10 +398,7 @@ static void add_changes(struct document *document, const struct comparison *comp
     enum { MOST_CHARTS = 12 };
     static const char *const sides[] = {"base", "new"};
     struct arena *arena = document->arena;
-    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
-    for (size_t k = 0; k < comparison->case_count; k++)
-        order[k] = &comparison->cases[k];
-    qsort(order, comparison->case_count, sizeof(*order), by_rank);
+    const struct compare_case **order = ranked(comparison, arena);
     for (size_t k = 0, charts = 0; k < comparison->case_count && charts < MOST_CHARTS; k++) {
         const struct compare_case *c = order[k];
         if (!has_moved(c))

@@ -167,7 +167,7 @@ static struct table *devices_of(const struct fleet *fleet, bool bad, struct aren
 {
     static const struct table_column columns[] = {
         {.key = "node"},
-        {.key = "device", .title = "device", .flags = COLUMN_TEST},
+        {.key = "device", .title = "device", .flags = COLUMN_TEST | COLUMN_CUT},
         {.key = "group"},
         {.key = "runs"},
         {.key = "verdict", .title = "verdict", .flags = COLUMN_VERDICT},
@@ -321,7 +321,7 @@ static const char *verdict_of(const struct fleet *fleet, struct arena *arena)
     const size_t *order = unhealthy(&count, fleet, arena), missing = fleet->missing_count;
     const char **items = arena_array(arena, count + missing + 2 * fleet->spread_count + 1, sizeof(*items));
     for (; whole < count; whole++)
-        items[whole] = arena_printf(arena, "%s %s", fleet->devices[order[whole]].name,
+        items[whole] = arena_printf(arena, "%s %s", text_cut(arena, fleet->devices[order[whole]].name, 60, ".."),
                                     text_cut(arena, story_of(fleet, order[whole], false, arena), 100, " .. "));
     for (size_t k = 0; k < missing; k++)
         items[whole++] = arena_printf(arena, "%s missing", fleet->missing[k]);

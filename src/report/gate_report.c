@@ -23,16 +23,15 @@ static double change_of(const struct history_series *s)
     return s->finding == FINDING_OPEN ? s->level : s->finding == FINDING_SLOW ? s->group_change : s->shift;
 }
 
-static bool same_kernel(const struct history_series *a, const struct history_series *b)
+/* Both are cases of one kernel. */
+static bool like(const struct history_series *a, const struct history_series *b)
 {
-    const size_t length = strcspn(a->label, " ");
-    return !a->is_kpi && !a->is_class && !b->is_kpi && !b->is_class && length == strcspn(b->label, " ") &&
-           !strncmp(a->label, b->label, length);
+    return !a->is_kpi && !a->is_class && !b->is_kpi && !b->is_class && same_kernel(a->label, b->label);
 }
 
 static bool moved_alike(const struct history_series *a, const struct history_series *b)
 {
-    return same_kernel(a, b) && a->finding == b->finding && a->slower == b->slower && !strcmp(a->since, b->since) &&
+    return like(a, b) && a->finding == b->finding && a->slower == b->slower && !strcmp(a->since, b->since) &&
            !strcmp(a->cause, b->cause) && !strcmp(a->commits, b->commits) && !strcmp(a->reason, b->reason);
 }
 
@@ -51,7 +50,7 @@ static struct moved *moved_of(size_t *count, const struct history_gate *gate, st
             group->least = fmin(group->least, change_of(s));
             group->most = fmax(group->most, change_of(s));
         } else {
-            const size_t of = COUNT_WHERE(other, gate->series, gate->count, same_kernel(other, s));
+            const size_t of = COUNT_WHERE(other, gate->series, gate->count, like(other, s));
             ARENA_PUSH(arena, list, *count, (struct moved){.first = s, 1, of, change_of(s), change_of(s), NULL});
         }
     }
@@ -60,13 +59,9 @@ static struct moved *moved_of(size_t *count, const struct history_gate *gate, st
 
 /* ---- words ---- */
 
-/* "pointer_chase, all 7" */
 static const char *name_of(const struct moved *m, struct arena *arena)
 {
-    const char *label = m->first->label;
-    return m->count == 1 ? label
-                         : arena_printf(arena, m->count < m->of ? "%.*s, %zu of %zu" : "%.*s, all %zu",
-                                        (int)strcspn(label, " "), label, m->count, m->of);
+    return m->count == 1 ? m->first->label : kernel_cases(m->first->label, m->count, m->of, arena);
 }
 
 /* "+3.9 % to +4.6 %" */

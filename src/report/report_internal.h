@@ -26,6 +26,9 @@ const char *change_words(double change, struct arena *arena);
 /* Says how many cases a neighbour disturbed and by how much, without a full stop; "" if none. */
 const char *disturbed_words(const struct result *result, struct arena *arena);
 const char *percent_words(double fraction, struct arena *arena);
+/* True if two labels begin with the same word. "pointer_chase, all 7", "pointer_chase, 3 of 7" */
+bool same_kernel(const char *label, const char *other);
+const char *kernel_cases(const char *label, size_t count, size_t of, struct arena *arena);
 /* A count as a tile; `some`: its tone if it is not 0. */
 struct cell cell_tile(size_t value, enum tone some);
 struct count {
