@@ -275,7 +275,8 @@ static bool told_together(const struct compare_case *a, const struct compare_cas
            a->shift.reason == b->shift.reason && same_kernel(a->label, b->label);
 }
 
-/* Makes a row stand for `count` cases of a kernel: "pointer_chase, all 7", with the largest change and the intervals of all. */
+/* Makes a row stand for `count` cases of a kernel: "pointer_chase, all 7", with the largest change and the intervals of
+ * all. */
 static void tell_together(struct cell *cells, const struct compare_case *const *cases, size_t count,
                           const struct comparison *comparison, struct arena *arena)
 {

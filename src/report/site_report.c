@@ -12,6 +12,17 @@ static int by_tone(const void *a, const void *b)
     return ORDER(ranks[p->verdict.tone], ranks[q->verdict.tone]) ?: ORDER(p, q);
 }
 
+/* Length of the first change in a sentence, or of what is said of the first devices. */
+static int first_change(const char *change)
+{
+    enum { LONGEST = 120 };
+    int length = (int)strcspn(change, ";");
+    while (length > LONGEST)
+        while (--length > 0 && change[length] != ',')
+            ;
+    return length ? length : LONGEST;
+}
+
 void site_document(struct document *document, const struct site_page *pages, size_t count)
 {
     static const struct table_column columns[] = {{.title = "page"},
@@ -37,9 +48,7 @@ void site_document(struct document *document, const struct site_page *pages, siz
         keys->page = page->file;
         late += missing > 0;
         if (page->verdict.tone == TONE_BAD && bad++ < 3)
-            worst = arena_printf(
-                arena, "%s\n%s: %s", worst, page->title,
-                text_cut(arena, arena_strndup(arena, page->change, strcspn(page->change, ";")), 100, " .. "));
+            worst = arena_printf(arena, "%s\n%s: %.*s", worst, page->title, first_change(page->change), page->change);
         table_add(table, (struct cell[]){cell_text(page->title), page->verdict,
                                          cell_known(page->date ? arena_printf(arena, "%.10s", page->date) : NULL),
                                          !page->window ? cell_text("")

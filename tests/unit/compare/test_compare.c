@@ -716,7 +716,8 @@ static void writers(void **state)
     assert_non_null(strstr(text.data, "key figure the &lt;figure&gt;"));
     text_clear(&text);
     report_comparison(&text, "markdown", &pair->comparison, &plain);
-    assert_non_null(strstr(text.data, "### rooftile: regression"));
+    assert_non_null(strstr(text.data, "### rooftile compare: "));
+    assert_non_null(strstr(text.data, "regression"));
     assert_non_null(strstr(text.data, "| -50 % | **WORSE** |"));
     text_release(&text);
     text_release(&again);
