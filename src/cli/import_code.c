@@ -24,11 +24,6 @@ struct code_search {
     size_t name_count;
 };
 
-static bool in_folder_of(const char *path, const char *folder_name, struct arena *arena)
-{
-    return strcmp(path_base(path_dir(arena, path)), folder_name) == 0;
-}
-
 static const char *beside(const char *path, const char *name, struct arena *arena)
 {
     return path_join(arena, path_dir(arena, path), name);
@@ -69,25 +64,17 @@ static const char *manifest_name(struct code_search *s, const char *kernel)
     return name;
 }
 
-/* Caches get deleted, so the suite's folder has its own copy. */
-static enum status copy_image(const char **copy, const struct code_search *s, const char *image, const char *name,
-                              struct err *err)
-{
-    char *data = NULL;
-    size_t length = 0;
-    *copy = arena_printf(s->arena, "%s%s", name, strrchr(path_base(image), '.'));
-    if (file_make_dirs(s->folder, err) || file_read(&data, &length, image, CODEOBJ_LIMIT_BYTES, s->arena, err))
-        return err->status;
-    return file_write(path_join(s->arena, s->folder, *copy), data, length, err);
-}
-
+/* Caches get deleted, so the suite's folder has its own copy of the image. */
 static enum status write_manifest(struct code_search *s, struct import_row *row, const char *image,
                                   const struct codeobj_kernel *kernel, struct seen_launch *seen, struct err *err)
 {
-    const char *copy = NULL;
+    char *data = NULL;
+    size_t length = 0;
     seen->name = manifest_name(s, kernel->name);
     seen->summary = arena_printf(s->arena, "%.200s as it was launched in a trace", kernel->name);
-    if (copy_image(&copy, s, image, seen->name, err))
+    const char *copy = arena_printf(s->arena, "%s%s", seen->name, strrchr(path_base(image), '.'));
+    if (file_make_dirs(s->folder, err) || file_read(&data, &length, image, CODEOBJ_LIMIT_BYTES, s->arena, err) ||
+        file_write(path_join(s->arena, s->folder, copy), data, length, err))
         return err->status;
     const char *text = skeleton_of_launch(copy, image, kernel, seen, s->arena);
     const char *path = path_join(s->arena, s->folder, arena_printf(s->arena, "%s.json", seen->name));
@@ -126,31 +113,24 @@ static bool is_variant(const char *path, const struct import_launch *launch, str
            value == launch->stages;
 }
 
-/* Returns the folder of the variant that PyTorch's compiler chose for this source; NULL if unknown. */
-static const char *chosen_folder(const struct code_search *s, const char *hash)
-{
-    for (size_t k = 0; *hash && k < s->config_count; k++) {
-        const cJSON *root = NULL;
-        struct err ignored = {0};
-        if (!text_starts(path_base(s->configs[k]), hash) || json_read(&root, s->configs[k], s->arena, &ignored))
-            continue;
-        const cJSON *folder = json_member(root, "triton_cache_hash");
-        if (cJSON_IsString(folder))
-            return folder->valuestring;
-    }
-    return NULL;
-}
-
 /* Returns the only variant that fits, counting copies of the same code once. *count: number of different ones. */
 static const char *find_variant(const struct code_search *s, const struct import_launch *launch, size_t *count)
 {
-    const char *found = NULL, *folder = chosen_folder(s, launch->hash);
+    const char *found = NULL, *folder = NULL; /* of the variant that PyTorch's compiler chose for this source */
     uint64_t hash = 0;
     *count = 0;
+    for (size_t k = 0; *launch->hash && k < s->config_count && !folder; k++) {
+        const cJSON *root = NULL;
+        struct err ignored = {0};
+        if (!text_starts(path_base(s->configs[k]), launch->hash) || json_read(&root, s->configs[k], s->arena, &ignored))
+            continue;
+        const cJSON *chosen = json_member(root, "triton_cache_hash");
+        folder = cJSON_IsString(chosen) ? chosen->valuestring : NULL;
+    }
     for (size_t k = 0; k < s->image_count; k++) {
         if (!is_variant(s->images[k], launch, s->arena))
             continue;
-        if (folder && in_folder_of(s->images[k], folder, s->arena)) {
+        if (folder && !strcmp(path_base(path_dir(s->arena, s->images[k])), folder)) {
             *count = 1;
             return s->images[k];
         }
@@ -165,11 +145,6 @@ static const char *find_variant(const struct code_search *s, const struct import
         hash = hash ? hash : own;
     }
     return found;
-}
-
-static const char *number_of(const char *value)
-{
-    return !strcmp(value, "True") ? "1" : !strcmp(value, "False") ? "0" : value;
 }
 
 /* Assigns tensors to pointers and values to values, in order. A value of 1 may have been compiled in; remaining
@@ -187,8 +162,9 @@ static bool match_arguments(struct seen_argument *args, const struct codeobj_ker
         }
         if (at == kernel->explicit_count || kernel->args[at].is_pointer != tensor)
             return false;
+        const char *value = !strcmp(seen->value, "True") ? "1" : !strcmp(seen->value, "False") ? "0" : seen->value;
         args[at++] = tensor ? (struct seen_argument){.dtype = seen->dtype, .elements = (uint64_t)seen->elements}
-                            : (struct seen_argument){.value = number_of(seen->value)};
+                            : (struct seen_argument){.value = value};
         if (!tensor && !*seen->value)
             return false;
     }
@@ -239,19 +215,7 @@ static void axes(uint64_t out[3], const cJSON *of)
     }
 }
 
-/* Returns the bytes from the address to the end of its memory region; 0 if it is in none. */
-static uint64_t bytes_behind(const struct capture *c, uint64_t address)
-{
-    struct err ignored = {0};
-    for (const cJSON *at = c->regions ? c->regions->child : NULL; at; at = at->next) {
-        uint64_t base = 0, size = 0;
-        if (!json_get_u64(&base, at, "base", JSON_REQUIRED, &ignored) &&
-            !json_get_u64(&size, at, "size", JSON_REQUIRED, &ignored) && address >= base && address - base < size)
-            return size - (address - base);
-    }
-    return 0;
-}
-
+/* A pointer refers to what is behind it in its memory region. */
 static bool captured_arguments(struct seen_argument *args, const struct codeobj_kernel *kernel, const struct capture *c)
 {
     for (size_t k = 0; k < kernel->explicit_count; k++) {
@@ -263,7 +227,14 @@ static bool captured_arguments(struct seen_argument *args, const struct codeobj_
         if (!arg->is_pointer || arg->size_bytes != sizeof(address))
             continue;
         memcpy(&address, args[k].bytes, sizeof(address));
-        args[k] = (struct seen_argument){.dtype = "", .elements = bytes_behind(c, address)};
+        args[k] = (struct seen_argument){.dtype = ""};
+        for (const cJSON *at = c->regions ? c->regions->child : NULL; at && !args[k].elements; at = at->next) {
+            struct err ignored = {0};
+            uint64_t base = 0, size = 0;
+            if (!json_get_u64(&base, at, "base", JSON_REQUIRED, &ignored) &&
+                !json_get_u64(&size, at, "size", JSON_REQUIRED, &ignored) && address >= base && address - base < size)
+                args[k].elements = size - (address - base);
+        }
         if (address && !args[k].elements)
             return false;
     }

@@ -208,16 +208,6 @@ static enum status damaged(const cJSON *root, struct arena *arena, struct err *e
     return err_set(err, ERR_CONFIG, "%s: it is no JSON in UTF-8", path);
 }
 
-/* The last line of its output explains the error. */
-static const char *last_line(char *text)
-{
-    size_t length = strlen(text);
-    while (length && text[length - 1] == '\n')
-        text[--length] = '\0';
-    const char *feed = strrchr(text, '\n');
-    return feed ? feed + 1 : text;
-}
-
 static enum status ask(const cJSON **root, const char *const *argv, struct arena *arena, struct err *err)
 {
     struct spawn_result ran;
@@ -228,9 +218,13 @@ static enum status ask(const cJSON **root, const char *const *argv, struct arena
                        "apt install python3)");
     if (spawn_run(&ran, argv, SPAWN_OWN_INPUT, MOST_BYTES, 0, arena, err))
         return err->status;
-    if (ran.exit_code)
+    if (ran.exit_code) { /* the last line explains the error */
+        for (size_t length = strlen(ran.errors); length && ran.errors[length - 1] == '\n';)
+            ran.errors[--length] = '\0';
+        const char *feed = strrchr(ran.errors, '\n');
         return err_set(err, ERR_IO, "python3, which reads the files, ended with %d: %s", ran.exit_code,
-                       last_line(ran.errors));
+                       feed ? feed + 1 : ran.errors);
+    }
     if (json_parse(root, "what python3 read", ran.output, strlen(ran.output), arena, err) ||
         json_get_string(&error, *root, "error", JSON_OPTIONAL, err))
         return err->status;
@@ -290,22 +284,6 @@ static const char *refuses(const struct catalog *kernels, const char *kernel, co
     return NULL;
 }
 
-/* Removes the kernel if its manifest refuses the parameters. */
-static void drop_refused(struct import_row *row, const struct catalog *kernels, struct arena *arena)
-{
-    const char *why = refuses(kernels, row->kernel, row->params, arena);
-    if (why) {
-        row->kernel = row->cpu_kernel = row->cpu_library = "";
-        row->why = why;
-    }
-    if (*row->other_params && refuses(kernels, row->kernel, row->other_params, arena))
-        row->other_params = "";
-    if (refuses(kernels, row->library, row->library_params, arena))
-        row->library = "";
-    if (refuses(kernels, row->cpu_kernel, row->cpu_params, arena))
-        row->cpu_kernel = row->cpu_library = "";
-}
-
 static enum status read_import(struct import *out, const cJSON *json, const struct catalog *kernels,
                                struct arena *arena, struct err *err)
 {
@@ -319,8 +297,17 @@ static enum status read_import(struct import *out, const cJSON *json, const stru
         row->estimate_ns = row->estimate_low_ns = row->estimate_high_ns = NAN;
         row->described.family = row->described.family ?: "";
         row->bound = "";
-        if (kernels)
-            drop_refused(row, kernels, arena);
+        if (!kernels)
+            continue;
+        const char *why = refuses(kernels, row->kernel, row->params, arena);
+        row->why = why ?: row->why;
+        row->kernel = why ? "" : row->kernel;
+        if (why || refuses(kernels, row->cpu_kernel, row->cpu_params, arena))
+            row->cpu_kernel = row->cpu_library = "";
+        if (*row->other_params && refuses(kernels, row->kernel, row->other_params, arena))
+            row->other_params = "";
+        if (refuses(kernels, row->library, row->library_params, arena))
+            row->library = "";
     }
     FOR_EACH(struct import_note, note, made.notes, made.note_count) {
         const char *at = isnan(note->time_ns) ? NULL : strstr(note->text, time);

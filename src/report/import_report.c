@@ -118,12 +118,6 @@ static const char *short_shape(const struct import_row *row, struct arena *arena
     return text_cut(arena, shape, SHAPE_SHOWN, "..");
 }
 
-static const char *types_of(const struct import_row *row, struct arena *arena)
-{
-    return !row->total[0] || strcmp(row->dtype, row->total) == 0 ? row->dtype
-                                                                 : arena_printf(arena, "%s>%s", row->dtype, row->total);
-}
-
 /* put_name fills the first three. */
 static const struct table_column row_columns[] = {
     {.title = "operator", .flags = COLUMN_CUT},
@@ -161,23 +155,19 @@ static const struct table_column row_columns[] = {
     {.key = "no_kernel_reason", .flags = COLUMN_OPTIONAL, ROW(why)},
 };
 
-/* True if both texts look the same even in a narrow column. */
-static bool looks_like(const char *a, const char *b, struct arena *arena)
-{
-    return !strcmp(text_cut(arena, a ?: "", NARROW, ".."), text_cut(arena, b, NARROW, ".."));
-}
-
-/* Fills the name, shape and types of the last row, which are a table's first columns: no two rows may look alike. */
+/* Fills the name, shape and types of the last row, which are a table's first columns: no two rows may look alike, even
+ * in a narrow column. */
 static void put_name(struct table *table, const struct import_row *row)
 {
     struct arena *arena = table->arena;
     struct cell *cells = table->rows[table->row_count - 1].cells;
-    const char *name = short_name(row->short_name, arena);
+    const char *name = short_name(row->short_name, arena), *narrow = text_cut(arena, name, NARROW, "..");
+    const bool same = !row->total[0] || !strcmp(row->dtype, row->total);
     cells[1] = cell_known(short_shape(row, arena));
-    cells[2] = cell_known(types_of(row, arena));
+    cells[2] = cell_known(same ? row->dtype : arena_printf(arena, "%s>%s", row->dtype, row->total));
     for (size_t k = 0; k + 1 < table->row_count && table->row_count <= ROWS_SHOWN; k++) {
         const struct cell *other = table->rows[k].cells;
-        if (looks_like(other[0].text, name, arena) &&
+        if (!strcmp(text_cut(arena, text_or_empty(other[0].text), NARROW, ".."), narrow) &&
             !strcmp(text_or_empty(other[1].text), text_or_empty(cells[1].text)) &&
             !strcmp(text_or_empty(other[2].text), text_or_empty(cells[2].text))) {
             name = arena_printf(arena, "%s #%zu", name, table->row_count);
@@ -188,18 +178,6 @@ static void put_name(struct table *table, const struct import_row *row)
 }
 
 /* Hides columns without any known value from people. */
-static const struct table_column *columns_with_values(const struct table *table)
-{
-    struct table_column *columns = arena_copy(table->arena, table->columns, table->column_count * sizeof(*columns));
-    for (size_t k = 0; k < table->column_count; k++) {
-        bool any = !table->row_count;
-        for (size_t row = 0; row < table->row_count && !any; row++)
-            any = table->rows[row].cells[k].kind > CELL_UNKNOWN;
-        columns[k].title = any ? columns[k].title : NULL;
-    }
-    return columns;
-}
-
 static struct table *rows_table(const struct import *import, struct arena *arena)
 {
     struct table *table = TABLE(arena, row_columns);
@@ -207,7 +185,11 @@ static struct table *rows_table(const struct import *import, struct arena *arena
         table_add_object(table, row);
         put_name(table, row);
     }
-    table->columns = columns_with_values(table);
+    struct table_column *columns = arena_copy(arena, row_columns, sizeof(row_columns));
+    for (size_t k = 0; k < COUNT_OF(row_columns); k++)
+        if (table->row_count && !COUNT_WHERE(row, table->rows, table->row_count, row->cells[k].kind > CELL_UNKNOWN))
+            columns[k].title = NULL;
+    table->columns = columns;
     table->most_rows = ROWS_SHOWN;
     table->rest = "--json and --format csv have them all";
     return table;

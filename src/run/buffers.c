@@ -136,31 +136,28 @@ static enum status fill_part(void *context, uint64_t first, uint64_t count, stru
     return fill_range(job->fill, job->out + first * dtype_bytes(job->fill->dtype), first, count, err);
 }
 
-static enum status fill_by_copy(struct ready *ready, const struct fill *fill, void *to, struct err *err)
-{
-    const size_t bytes = dtype_bytes(fill->dtype);
-    const uint64_t whole = STAGE_BYTES / bytes, step = fill->count < whole ? fill->count : whole;
-    uint8_t *stage = new_zeroed((size_t)(step * bytes + 1), 1);
-    enum status status = STATUS_OK;
-    for (uint64_t first = 0; first < fill->count && !status; first += step) {
-        const uint64_t count = fill->count - first < step ? fill->count - first : step;
-        status = fill_range(fill, stage, first, count, err);
-        if (!status)
-            status = ready->device->ops->write(ready->device, (uint8_t *)to + first * bytes, stage, count * bytes, err);
-    }
-    free(stage);
-    return status;
-}
-
 enum status ready_fill(struct ready *ready, size_t buffer, uint32_t rotation, struct err *err)
 {
-    const struct device_ops *ops = ready->device->ops;
+    struct device *device = ready->device;
     const struct fill *fill = &ready->buffers[buffer].fill;
     struct fill_job job = {.fill = fill, .out = ready_buffer(ready, buffer, rotation)};
-    if (!ops->executes)
+    enum status status = STATUS_OK;
+    if (!device->ops->executes)
         return STATUS_OK;
-    enum status status = ops->host_visible ? run_in_parts(ready->device, fill->count, fill_part, &job, err)
-                                           : fill_by_copy(ready, fill, job.out, err);
+    if (device->ops->host_visible) {
+        status = run_in_parts(device, fill->count, fill_part, &job, err);
+    } else {
+        const size_t bytes = dtype_bytes(fill->dtype);
+        const uint64_t whole = STAGE_BYTES / bytes, step = fill->count < whole ? fill->count : whole;
+        uint8_t *stage = new_zeroed((size_t)(step * bytes + 1), 1);
+        for (uint64_t first = 0; first < fill->count && !status; first += step) {
+            const uint64_t count = fill->count - first < step ? fill->count - first : step;
+            status = fill_range(fill, stage, first, count, err);
+            if (!status)
+                status = device->ops->write(device, job.out + first * bytes, stage, count * bytes, err);
+        }
+        free(stage);
+    }
     return status ? err_within(err, "buffer '%s'", ready->resolved->buffers[buffer].spec->name) : STATUS_OK;
 }
 

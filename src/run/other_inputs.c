@@ -122,28 +122,21 @@ enum status inputs_restore(struct ready *ready, struct err *err)
 /* ---- drawing inputs anew ---- */
 
 /* Draws new values only for fills that the manifest draws at random, which keeps every index within its bounds. */
-static enum status draw_anew(bool *changed, const struct checking *checking, struct err *err)
+static enum status check_drawn_anew(const struct checking *checking, struct err *err)
 {
     struct ready *ready = checking->ready;
+    bool changed = false;
     enum status status = inputs_restore(ready, err);
-    *changed = false;
     for (size_t k = 0; k < ready->resolved->buffer_count; k++) {
         struct fill *fill = &ready->buffers[k].fill;
         if (!is_input(ready, k) || (fill->kind != FILL_UNIFORM && fill->kind != FILL_NORMAL))
             continue;
         fill->seed = rng_derive(fill->seed, "other inputs");
-        *changed = true;
+        changed = true;
     }
-    for (size_t k = 0; k < ready->resolved->buffer_count && *changed && !status; k++)
+    for (size_t k = 0; k < ready->resolved->buffer_count && changed && !status; k++)
         if (is_input(ready, k)) /* other inputs may be computed from the drawn ones */
             status = ready_fill(ready, k, checking->rotation, err);
-    return status;
-}
-
-static enum status check_drawn_anew(const struct checking *checking, struct err *err)
-{
-    bool changed = false;
-    enum status status = draw_anew(&changed, checking, err);
     if (status || !changed)
         return status;
     checking->out->launches++;

@@ -180,22 +180,6 @@ static void say_overwritten(const struct checking *checking, size_t buffer, uint
                       (unsigned long long)out->index, out->got, out->want);
 }
 
-static enum status check_input(const struct checking *checking, size_t buffer, const char *when, struct err *err)
-{
-    const struct ready_buffer *of = &checking->ready->buffers[buffer];
-    uint64_t k = 0;
-    const uint8_t *data = NULL;
-    enum status status = find_change(&k, checking, buffer, err);
-    if (status || k == of->kept_count)
-        return status;
-    uint8_t *room = new_zeroed(2 * HASH_PIECE_BYTES, 1);
-    status = piece_read(&data, piece_at(checking->ready, buffer, k), checking, buffer, room, err);
-    if (!status)
-        say_overwritten(checking, buffer, k, data, room + HASH_PIECE_BYTES, when);
-    free(room);
-    return status;
-}
-
 enum status check_guards(const struct checking *checking, const char *when, struct err *err)
 {
     char where[READY_WHERE];
@@ -210,27 +194,23 @@ enum status check_surroundings(const struct checking *checking, const char *when
     struct verification *out = checking->out;
     struct ready *ready = checking->ready;
     enum status status = check_guards(checking, when, err);
-    for (size_t k = 0; k < ready->resolved->buffer_count && !status && out->verdict != VERIFY_FAIL; k++)
+    for (size_t k = 0; k < ready->resolved->buffer_count && !status && out->verdict != VERIFY_FAIL; k++) {
+        uint64_t changed = ready->buffers[k].kept_count;
+        const uint8_t *data = NULL;
         if (is_input(ready, k))
-            status = check_input(checking, k, when, err);
+            status = find_change(&changed, checking, k, err);
+        if (status || changed == ready->buffers[k].kept_count)
+            continue;
+        uint8_t *room = new_zeroed(2 * HASH_PIECE_BYTES, 1);
+        status = piece_read(&data, piece_at(ready, k, changed), checking, k, room, err);
+        if (!status)
+            say_overwritten(checking, k, changed, data, room + HASH_PIECE_BYTES, when);
+        free(room);
+    }
     return status;
 }
 
 /* ---- launches that differ ---- */
-
-/* Finds the first element of a piece that still holds the poison; false if there is none. */
-static bool find_unwritten(uint64_t *element, const uint8_t *data, struct piece piece, size_t bytes, uint8_t poison)
-{
-    uint64_t held = 0; /* poisoned bytes in a row, up to this one */
-    for (uint64_t k = 0; k < piece.size; k++) {
-        held = data[k] == poison ? held + 1 : 0;
-        if (held < bytes || (k + 1) % bytes)
-            continue;
-        *element = (piece.start + k) / bytes;
-        return true;
-    }
-    return false;
-}
 
 /* Only poison that is NaN in every floating type distinguishes an unwritten element from a computed value. */
 static enum status check_written(const struct checking *checking, size_t buffer, uint64_t k, uint8_t poison,
@@ -238,16 +218,20 @@ static enum status check_written(const struct checking *checking, size_t buffer,
 {
     const struct resolved_buffer *resolved = &checking->ready->resolved->buffers[buffer];
     const struct piece piece = piece_at(checking->ready, buffer, k);
+    const size_t bytes = dtype_bytes(resolved->dtype);
     const uint8_t *data = NULL;
-    uint64_t element = 0;
     uint8_t *room = new_zeroed(HASH_PIECE_BYTES, 1);
     const enum status status = piece_read(&data, piece, checking, buffer, room, err);
-    if (!status && poison == poisons[0] &&
-        find_unwritten(&element, data, piece, dtype_bytes(resolved->dtype), poison)) {
+    uint64_t held = 0; /* poisoned bytes in a row, up to this one */
+    for (uint64_t at = 0; at < piece.size && !status && poison == poisons[0]; at++) {
+        held = data[at] == poison ? held + 1 : 0;
+        if (held < bytes || (at + 1) % bytes)
+            continue;
+        checking->out->index = (piece.start + at) / bytes;
         verification_fail(checking->out, "%s%.60s[%llu] is not written: it holds what was there before", when,
-                          resolved->spec->name, (unsigned long long)element);
+                          resolved->spec->name, (unsigned long long)checking->out->index);
         snprintf(checking->out->buffer, sizeof(checking->out->buffer), "%s", resolved->spec->name);
-        checking->out->index = element;
+        break;
     }
     free(room);
     return status;

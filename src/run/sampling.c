@@ -266,36 +266,31 @@ static enum status choose_timer(struct sampling *sampling, enum timer_choice cho
 
 /* ---- how long a launch takes ---- */
 
-static enum status take_single(struct sampling *sampling, double *time_ns, struct err *err)
-{
-    struct device *device = sampling->ready->device;
-    struct sample sample;
-    enum status status = sampling_take(sampling, &sample, err);
-    if (status == ERR_UNSUPPORTED && sampling->timer == TIMED_DISPATCH) {
-        *err = (struct err){0};
-        sampling->no_dispatch = true;
-        sampling->timer = TIMED_EVENT;
-        status = device->ops->wait(device, err);
-        if (!status)
-            status = sampling_take(sampling, &sample, err);
-    }
-    *time_ns = sample.time_ns;
-    return status;
-}
-
 /* Median of a few launches timed one by one, under the timer that best separates short kernels from long ones. */
 static enum status estimate(struct sampling *sampling, int count, double *time_ns, struct err *err)
 {
+    struct device *device = sampling->ready->device;
     double times[ESTIMATES];
     enum status status = STATUS_OK;
-    if (sampling->ready->device->ops->asynchronous)
+    if (device->ops->asynchronous)
         status = sampling_set_timer(sampling, single_timer(sampling), 1, err);
     else
         sampling->batch = 1;
     if (!sampling->taken) /* the first launch may load code and wait for it, so nothing may block the stream */
         sampling->blocking = false;
-    for (int k = 0; k < count && !status; k++)
-        status = take_single(sampling, &times[k], err);
+    for (int k = 0; k < count && !status; k++) {
+        struct sample sample;
+        status = sampling_take(sampling, &sample, err);
+        if (status == ERR_UNSUPPORTED && sampling->timer == TIMED_DISPATCH) {
+            *err = (struct err){0};
+            sampling->no_dispatch = true;
+            sampling->timer = TIMED_EVENT;
+            status = device->ops->wait(device, err);
+            if (!status)
+                status = sampling_take(sampling, &sample, err);
+        }
+        times[k] = sample.time_ns;
+    }
     if (!status)
         *time_ns = median_of(times, (size_t)count);
     return status;

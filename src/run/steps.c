@@ -315,26 +315,6 @@ static enum status run_step(struct ready *ready, struct ready_step *step, uint32
     return STATUS_OK;
 }
 
-static enum status run_with_events(struct ready *ready, uint32_t rotation, struct err *err)
-{
-    const struct device_ops *ops = ready->device->ops;
-    const size_t count = ready->resolved->step_count;
-    struct ready_step *steps = ready->steps + rotation * count;
-    for (size_t k = 0; k < count; k++) {
-        enum status status = STATUS_OK;
-        if (!steps[k].resolved->timed)
-            status = run_step(ready, &steps[k], rotation, err);
-        else if (ops->launch_with_events)
-            status =
-                ops->launch_with_events(ready->device, &steps[k].launch, EVENT_KERNEL_BEGIN, EVENT_KERNEL_END, err);
-        else
-            status = err_set(err, ERR_UNSUPPORTED, "the %s device does not tell a kernel's own times", ops->name);
-        if (status)
-            return status;
-    }
-    return STATUS_OK;
-}
-
 /* Records the event between untimed and timed steps. */
 static enum status set_event(struct ready *ready, enum run_events events, bool end, struct err *err)
 {
@@ -354,21 +334,25 @@ enum status ready_run(struct ready *ready, uint32_t rotation, enum run_events ev
 {
     const size_t count = ready->resolved->step_count;
     struct ready_step *steps = ready->steps + rotation * count;
+    const struct device_ops *ops = ready->device->ops;
     bool inside = false;
     enum status status = ready->resolved->timing.loads ? unload(ready, err) : STATUS_OK;
     ready->runs += rotation == 0;
-    if (status || events == EVENTS_KERNEL)
-        return status ? status : run_with_events(ready, rotation, err);
-    for (size_t k = 0; k < count; k++) {
-        if (steps[k].resolved->timed != inside) {
+    for (size_t k = 0; k < count && !status; k++) {
+        const bool timed = steps[k].resolved->timed, own = timed && events == EVENTS_KERNEL;
+        if (timed != inside && events != EVENTS_KERNEL) {
             status = set_event(ready, events, inside, err);
             inside = !inside;
         }
+        if (own && !ops->launch_with_events)
+            return err_set(err, ERR_UNSUPPORTED, "the %s device does not tell a kernel's own times", ops->name);
         if (!status)
-            status = run_step(ready, &steps[k], rotation, err);
-        if (status)
-            return status;
+            status = own ? ops->launch_with_events(ready->device, &steps[k].launch, EVENT_KERNEL_BEGIN,
+                                                   EVENT_KERNEL_END, err)
+                         : run_step(ready, &steps[k], rotation, err);
     }
+    if (status)
+        return status;
     return inside ? set_event(ready, events, true, err) : STATUS_OK;
 }
 
