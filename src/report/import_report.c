@@ -129,18 +129,18 @@ static const struct table_column row_columns[] = {
     {.key = "total_ns", .title = "time", .unit = UNIT_TIME, ROW(total_ns)},
     {.key = "median_ns", .title = "median", .unit = UNIT_TIME, .drop = 8, ROW(median_ns)},
     {.key = "estimate_ns", .title = "tuned", .unit = UNIT_TIME, .drop = 6, ROW(estimate_ns)},
-    {.key = "shape", .flags = COLUMN_OPTIONAL, ROW(shape)},
+    {.key = "worth_ns", .title = "to win", .unit = UNIT_TIME, .drop = 9, ROW(worth_ns)},
+    {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 7, ROW(lower_bound_ns)},
+    {.key = "bound", .title = "bound", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(bound)},
+    {.key = "fraction", .title = "% of roof", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
+    {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 5, ROW(kernel)},
     {.key = "layout", .title = "layout", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(layout)},
     {.key = "source", .title = "shape from", .drop = 2, ROW(source)},
+    {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
     {.key = "algorithm_bytes_per_s", .title = "algorithm", .unit = UNIT_BYTE_RATE, ROW(algorithm_bytes_per_s)},
     {.key = "bus_bytes_per_s", .title = "bus", .unit = UNIT_BYTE_RATE, ROW(bus_bytes_per_s)},
     {.key = "wrong_elements", .title = "wrong", .unit = UNIT_COUNT, ROW(wrong_elements)},
-    {.key = "kernel", .title = "kernel", .flags = COLUMN_CUT | COLUMN_OPTIONAL, .drop = 5, ROW(kernel)},
-    {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME, .drop = 7, ROW(lower_bound_ns)},
-    {.key = "bound", .title = "bound", .flags = COLUMN_OPTIONAL, .drop = 3, ROW(bound)},
-    {.key = "worth_ns", .title = "to win", .unit = UNIT_TIME, .drop = 9, ROW(worth_ns)},
-    {.key = "fraction", .title = "% of roof", .unit = UNIT_PERCENT, .drop = 4, ROW(fraction)},
-    {.key = "library", .title = "library", .flags = COLUMN_OPTIONAL, .drop = 1, ROW(library)},
+    {.key = "shape", .flags = COLUMN_OPTIONAL, ROW(shape)},
     {.key = "estimate_low_ns", .unit = UNIT_TIME, ROW(estimate_low_ns)},
     {.key = "estimate_high_ns", .unit = UNIT_TIME, ROW(estimate_high_ns)},
     {.key = "operator", ROW(operator)},
@@ -347,7 +347,7 @@ static void conclude(struct document *document, const struct import *import, con
                                           quantity_words(t->span_ns, UNIT_TIME, arena))
                            : "";
     const char *ceiling = isfinite(first->fraction)
-                              ? arena_printf(arena, ", at %s of its ceiling", percent_words(first->fraction, arena))
+                              ? arena_printf(arena, ", at %s of its roof", percent_words(first->fraction, arena))
                               : "";
     document->verdict = arena_printf(arena, "%s%s of GPU time%s; %s takes %s of it%s", on,
                                      quantity_words(import->total_ns, UNIT_TIME, arena), idle,
