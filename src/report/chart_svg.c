@@ -126,7 +126,10 @@ static void draw_line(struct sheet *sheet, const struct chart_series *series)
     if (!line_of(sheet, series, xy))
         return;
     const struct svg_tip tip = {.said = series->points[0].said ? series->points[0].said : series->name};
-    svg_line(&sheet->svg, classes[series->kind], xy, NULL);
+    char class[32];
+    snprintf(class, sizeof(class), series->look + 1 < CHART_SERIES ? "%s l%zu" : "%s", classes[series->kind],
+             series->look);
+    svg_line(&sheet->svg, class, xy, NULL);
     if (*series->name)
         svg_line(&sheet->svg, "hit", xy, &tip);
     svg_take_line(&sheet->svg, xy);
@@ -179,15 +182,12 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
     const bool each = sheet->said || sheet->rows;
     /* With hundreds of marks the intervals would hide each other. */
     if (series->kind == CHART_INTERVAL && sheet->said) {
-        const bool along_x = sheet->chart->y.scale == CHART_NAMES;
         svg_parts(svg, "reach", series->look);
         for (size_t k = 0; k < series->count; k += stride) {
             const struct chart_point *p = &series->points[k];
-            const double x = svg_x(svg, p->x), y = svg_y(svg, p->y);
+            const double x = svg_x(svg, p->x);
             if (isfinite(p->low) && isfinite(p->high))
-                text_addf(svg->out, "M%.1f %.1fL%.1f %.1f", along_x ? svg_x(svg, p->low) : x,
-                          along_x ? y : svg_y(svg, p->low), along_x ? svg_x(svg, p->high) : x,
-                          along_x ? y : svg_y(svg, p->high));
+                text_addf(svg->out, "M%.1f %.1fL%.1f %.1f", x, svg_y(svg, p->low), x, svg_y(svg, p->high));
         }
         svg_parts_end(svg, NULL);
     }
@@ -216,16 +216,12 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
 static void name_marks(struct sheet *sheet, const struct chart_series *series)
 {
     struct svg *svg = &sheet->svg;
-    const bool names = sheet->chart->y.scale == CHART_NAMES;
     for (size_t k = 0; k < series->count; k += stride_of(series)) {
         const struct chart_point *point = &series->points[k];
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y);
         const struct svg_place places[] = {
             {x + 8, y + 4, SVG_START}, {x - 8, y + 4, SVG_END}, {x, y - 9, SVG_MIDDLE}, {x, y + 17, SVG_MIDDLE}};
-        const struct svg_place right = {svg->width - 4, y + 4, SVG_END};
-        if (point->words && names && series->kind == CHART_INTERVAL)
-            svg_text(svg, "label n", SVG_END, right.x, right.y, point->words);
-        else if (point->words)
+        if (point->words)
             svg_label(svg, "label", point->words, places, COUNT_OF(places));
     }
 }
@@ -310,11 +306,15 @@ static void draw_series(struct sheet *sheet)
     for (size_t k = chart->count; k-- > 0;)
         if (chart->series[k].kind == CHART_CURVE)
             draw_group(sheet, k, draw_marks);
+    const struct svg_box *plot = &sheet->svg.plot;
+    if (chart->y.scale != CHART_NAMES) /* no label covers a tick's */
+        svg_take(&sheet->svg, &(struct svg_box){0, plot->top, plot->left, plot->bottom});
+    for (size_t k = 0; k < chart->count; k++)
+        if (is_line(chart->series[k].kind))
+            draw_group(sheet, k, name_line);
     for (size_t k = 0; k < chart->count; k++) {
         const enum chart_kind kind = chart->series[k].kind;
-        if (is_line(kind))
-            draw_group(sheet, k, name_line);
-        else if (kind == CHART_MARKS || kind == CHART_CURVE || kind == CHART_INTERVAL)
+        if (kind == CHART_MARKS || kind == CHART_CURVE || kind == CHART_INTERVAL)
             draw_group(sheet, k, name_marks);
     }
 }
@@ -337,12 +337,14 @@ static void lay_out(struct sheet *sheet, double width)
     const double widest = widest_name(&chart->y) + 20, longest = widest_name(&chart->x) + 20;
     sheet->row = cells ? 32 : !names ? 0 : 26;
     const double left = !names ? 92 : cells ? fmin(widest, width * 0.38) : fmin(widest, 300);
-    double words = 0; /* width of the text to the right of bars and intervals */
+    double words = 0; /* width of the text to the right of bars, and of marks at the edge */
     for (size_t s = 0; s < chart->count; s++)
-        FOR_EACH(const struct chart_point, point, chart->series[s].points, chart->series[s].count)
-            if (point->words &&
-                (chart->series[s].kind == CHART_BAR || (chart->series[s].kind == CHART_INTERVAL && names)))
+        FOR_EACH(const struct chart_point, point, chart->series[s].points, chart->series[s].count) {
+            const enum chart_kind kind = chart->series[s].kind;
+            if (point->words && (kind == CHART_BAR ||
+                                 (kind == CHART_MARKS && chart->x.scale == CHART_LOG && 2 * point->x > chart->x.high)))
                 words = fmax(words, svg_text_width(point->words));
+        }
     const double height = names ? sheet->row * (double)chart->y.name_count : chart->flat ? 200 : 400;
     const double right = cells ? fmin(width - 12, left + 96 * (double)chart->x.name_count) : width - words - 16;
     const double column = (right - left) / (double)chart->x.name_count;
@@ -373,11 +375,11 @@ void chart_svg(struct text *out, const struct chart *chart, const struct table *
     svg_close(&sheet.svg);
 }
 
-void document_chart(struct document *document, const struct chart *chart, const struct table *table)
+struct section *document_chart(struct document *document, const struct chart *chart, const struct table *table)
 {
-    document_add(document, (struct section){.show = SHOW_HTML,
-                                            .key = chart->name,
-                                            .title = chart->title,
-                                            .chart = chart,
-                                            .table = table ? table : chart_table(chart)});
+    return document_add(document, (struct section){.show = SHOW_HTML,
+                                                   .key = chart->name,
+                                                   .title = chart->title,
+                                                   .chart = chart,
+                                                   .table = table ? table : chart_table(chart)});
 }

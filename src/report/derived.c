@@ -228,28 +228,6 @@ static struct table *shares(const struct value *v)
     return table;
 }
 
-/* Lists the points that the line summarizes. */
-static struct table *ratio(const struct value *v)
-{
-    const struct table_column columns[] = {{.title = "work"},
-                                           {.title = v->derived->kernel, .unit = v->y},
-                                           {.title = v->derived->value.word, .unit = v->y},
-                                           {.title = "share", .unit = UNIT_PERCENT}};
-    const size_t count = v->count;
-    const char **names = arena_array(v->arena, count + 1, sizeof(*names));
-    for (size_t k = 0; k < count; k++)
-        names[k] = arena_printf(v->arena, "%s %s", v->derived->kernel, v->points[k].words[0]);
-    const char *const *at = names_apart(names, count, v->arena);
-    struct table *table = table_new(v->arena, arena_copy(v->arena, columns, sizeof(columns)), COUNT_OF(columns));
-    for (size_t k = 0; k < count; k++) {
-        const struct derived_ratio *one = &v->points[k].ratio;
-        const char *words = at[k] + strcspn(at[k], " ");
-        table_add(table, (struct cell[]){cell_text(*words && words[1] ? words + 1 : "all"), cell_number(one->value),
-                                         cell_number(one->of), cell_number(one->ratio)});
-    }
-    return table;
-}
-
 /* ---- the sections ---- */
 
 /* Writes "dtype=f32;n=65536" in the style of case labels: "dtype=f32 n=64Ki". */
@@ -266,7 +244,7 @@ static const char *group_words(const char *group, struct arena *arena)
     return words;
 }
 
-void derived_sections(struct document *document, const struct result *result, bool ratios)
+void derived_sections(struct document *document, const struct result *result)
 {
     struct table *lines = table_list(document->arena);
     lines->indent = 2;
@@ -288,9 +266,6 @@ void derived_sections(struct document *document, const struct result *result, bo
         } else if (!strcmp(derived->method, "shares") && value->count && isfinite(value->number)) {
             table = shares(&v);
             line = time_text(&v, value->number);
-        } else if (ratios && !strcmp(derived->method, "ratio") && value->count) {
-            table = ratio(&v);
-            line = derived->y;
         } else {
             line = line_of(&v);
         }

@@ -12,6 +12,7 @@ struct reading {
     const struct result *result; /* NULL: the case was passed without its result */
     struct arena *arena;
     bool arithmetic; /* the kernel's rate is an arithmetic rate */
+    uint32_t common; /* flags of all cases: people read them once, below the table */
 };
 
 const struct flag_words flag_words[] = {
@@ -188,11 +189,11 @@ static struct cell hot_loop(const struct reading *r)
             : "");
 }
 
-static struct cell flags_between(const struct reading *r, const char *separator)
+static struct cell flags_between(const struct reading *r, uint32_t shown, const char *separator)
 {
     const char *words = "";
     for (const struct flag_words *flag = flag_words; flag->flag; flag++)
-        if (r->c->flags & flag->flag)
+        if (r->c->flags & shown & flag->flag)
             words = *words ? arena_printf(r->arena, "%s%s%s", words, separator, flag->name) : flag->name;
     struct cell cell = cell_toned(words, r->c->flags & FLAG_IMPOSSIBLE ? TONE_BAD : TONE_DOUBT);
     cell.reason = *words ? r->c->reason : NULL;
@@ -201,12 +202,12 @@ static struct cell flags_between(const struct reading *r, const char *separator)
 
 static struct cell flags(const struct reading *r)
 {
-    return flags_between(r, ",");
+    return flags_between(r, UINT32_MAX, ",");
 }
 
 static struct cell flags_listed(const struct reading *r)
 {
-    return flags_between(r, ", ");
+    return flags_between(r, ~(r->common & ~(uint32_t)FLAG_IMPOSSIBLE), ", ");
 }
 
 static struct cell kind(const struct reading *r)
@@ -332,7 +333,7 @@ bool figure_more_is_better(const char *name)
 
 static struct cell figure_of(const struct figure *figure, const struct result_case *c, struct arena *arena)
 {
-    return read_figure(figure, &(struct reading){c, NULL, arena, is_arithmetic(c, 1, c->kernel)});
+    return read_figure(figure, &(struct reading){c, NULL, arena, is_arithmetic(c, 1, c->kernel), 0});
 }
 
 const char *figure_words(const char *name, const struct result_case *c, struct arena *arena)
@@ -450,12 +451,15 @@ struct table *figures_table(const struct result *result, struct arena *arena)
     struct table *table = table_new(arena, columns, FIGURES + param_count);
     struct cell *cells = arena_array(arena, table->column_count, sizeof(*cells));
     struct rates rates = {0};
+    uint32_t common = result->case_count > 2 ? UINT32_MAX : 0;
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count)
+        common &= c->status == CASE_OK && result_case_timed(c) ? c->flags : UINT32_MAX;
     for (size_t k = 0; k < result->case_count; k++) {
         const struct result_case *c = &result->cases[k];
         const bool arithmetic = rate_of_kernel(&rates, result, c->kernel, arena);
         for (size_t f = 0; f < FIGURES; f++)
             cells[f < PARAMS_AT ? f : f + param_count] =
-                read_figure(&figures[f], &(struct reading){c, result, arena, arithmetic});
+                read_figure(&figures[f], &(struct reading){c, result, arena, arithmetic, common});
         for (size_t p = 0; p < param_count; p++) {
             const struct param_value *value = result_param(c, params[p]);
             cells[PARAMS_AT + p] = value ? cell_text(param_text(arena, value)) : cell_absent();

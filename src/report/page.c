@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results as a page: changes and distances from the ceiling first, then pictures, then every case. Two results of one
- * device are compared; with several devices each has its own pictures and tables, and one table has all of them.
+ * Results as a page: the verdict, key figures and where time can be won first, then pictures, then every case. Two
+ * results of one device are compared; with several devices each has its own pictures and tables, and one table has all
+ * of them.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "page_data.h"
 #include "picture.h"
 #include "report_internal.h"
 
-enum { MOST_WORST = 10, MOST_SAMPLES = 200000 };
+enum { MOST_WORTH = 10, MOST_SAMPLES = 200000 };
 
 /* ---- keys ---- */
 
@@ -40,135 +41,128 @@ static const struct row_keys *keys_of(const struct comparison *comparison, const
 
 /* ---- the first screen ---- */
 
-struct counts {
-    size_t ok, verified, findings, impossible, interference, shares;
-    double middle_share; /* NaN: no case has a share */
-    struct cell mark;
-};
-
-static bool has_share(const struct result_case *c)
+/* "28 November 2026, 09:20 UTC". */
+static const char *date_words(const char *date, struct arena *arena)
 {
-    return is_mark(c) && c->fraction > 0 && !result_is_latency(c);
+    struct tm tm = {0};
+    char words[64] = "";
+    const char *seconds = strptime(date, "%Y-%m-%dT%H:%M:", &tm);
+    if (!seconds || !strftime(words, sizeof(words), "%e %B %Y, %H:%M", &tm))
+        return date;
+    return arena_printf(arena, "%s%s", words + strspn(words, " "), text_ends(date, "Z") ? " UTC" : "");
 }
 
-static struct counts count(const struct result *result, struct arena *arena)
+/* What ran where, with which software, and when, as far as it is known: in a line or, with the rest, as a record. */
+static const struct table *facts_of(const struct result *result, bool all, struct arena *arena)
 {
-    struct counts counts = {0};
-    double *shares = arena_array(arena, result->case_count + 1, sizeof(*shares));
-    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        counts.ok += c->status == CASE_OK;
-        counts.verified += c->verification.verdict == VERIFY_PASS;
-        counts.findings += *result_case_finding(c) || c->status == CASE_ERROR;
-        counts.impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
-        counts.interference += (c->flags & (FLAG_INTERFERENCE | FLAG_THROTTLED)) != 0;
-        if (has_share(c))
-            shares[counts.shares++] = c->fraction;
-    }
-    counts.middle_share = median_of(shares, counts.shares);
-    const bool interrupted = result->status && strcmp(result->status, "complete") != 0;
-    counts.mark = counts.findings            ? cell_toned("findings", TONE_BAD)
-                  : result->predicted        ? cell_toned(counts.ok ? "predicted" : "nothing predicted", TONE_DOUBT)
-                  : *result->device.emulated ? cell_toned(counts.ok ? "emulated" : "nothing executed", TONE_DOUBT)
-                  : counts.interference      ? cell_toned("interference", TONE_DOUBT)
-                  : interrupted              ? cell_toned("interrupted", TONE_DOUBT)
-                  : counts.ok                ? cell_toned("no findings", TONE_GOOD)
-                                             : cell_toned("nothing measured", TONE_DOUBT);
-    return counts;
-}
-
-static struct cell counted(size_t value, enum tone some)
-{
-    struct cell cell = cell_quantity((double)value, UNIT_COUNT);
-    cell.tone = value ? some : TONE_PLAIN;
-    return cell;
-}
-
-/* Problems, the most important numbers, and doubts. */
-static void add_first(struct document *document, const struct result *result, const struct counts *counts,
-                      const struct comparison *comparison, const char *suffix)
-{
-    result_findings(document, result, suffix);
-    struct table *tiles = table_record(document->arena);
-    if (comparison) {
-        table_member(tiles, NULL, "slower", counted(comparison->verdicts[SHIFT_SLOWER], TONE_BAD));
-        table_member(tiles, NULL, "faster", counted(comparison->verdicts[SHIFT_FASTER], TONE_GOOD));
-        table_member(
-            tiles, NULL, "cannot be told",
-            counted(comparison->verdicts[SHIFT_INCONCLUSIVE] + comparison->verdicts[SHIFT_SUSPECT], TONE_DOUBT));
-    }
-    table_member(tiles, NULL, arena_printf(document->arena, "cases %s", result_kind(result)),
-                 cell_text(arena_printf(document->arena, "%zu of %zu", counts->ok, result->case_count)));
-    if (!result->predicted)
-        table_member(tiles, NULL, "verified", cell_quantity((double)counts->verified, UNIT_COUNT));
-    table_member(tiles, NULL, "findings", counted(counts->findings, TONE_BAD));
-    table_member(tiles, NULL, "median % of roof", cell_quantity(counts->middle_share, UNIT_PERCENT));
-    if (!result->predicted)
-        table_member(tiles, NULL, "with interference", counted(counts->interference, TONE_DOUBT));
-    table_member(tiles, NULL, "impossible", counted(counts->impossible, TONE_BAD));
-    document_add(document, (struct section){.show = SHOW_HTML, .table = tiles, .tiles = true});
-    if (result->status && !strcmp(result->status, "interrupted"))
-        document_text(document, SHOW_HTML, TONE_DOUBT, "Interrupted: this is a partial result.");
-    const char *disturbed = disturbed_words(result, document->arena);
-    if (*disturbed)
-        document_text(document, SHOW_HTML, TONE_DOUBT, "%s.", disturbed);
-    for (size_t k = 0; k < result->warning_count; k++)
-        document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
+    const struct device_info *device = &result->device;
+    const char *const seed = arena_printf(arena, "%llu", (unsigned long long)result->seed);
+    const struct {
+        const char *name, *value;
+        bool more;
+    } facts[] = {
+        {"Device", device_title(device->name, arena), false},
+        {"Architecture", device->arch, false},
+        {"Driver", *device->driver ? arena_printf(arena, "driver %s", device->driver) : "", false},
+        {"Kernels compiled by", result->compiler, false},
+        {"rooftile", result->tool_version ? arena_printf(arena, "rooftile %s", result->tool_version) : "", false},
+        {"Started", result->started_at ? date_words(result->started_at, arena) : "", false},
+        {"Commit", result->commit && *result->commit ? arena_printf(arena, "commit %.12s", result->commit) : "", false},
+        {"Processor", result->cpu_name, true},
+        {"System", result->os, true},
+        {"Ended", result->finished_at, true},
+        {"Run", result->run_id, true},
+        {"Seed", seed, true},
+    };
+    struct table *known = table_record(arena);
+    for (size_t k = 0; k < COUNT_OF(facts); k++)
+        if (facts[k].value && *facts[k].value && (all || !facts[k].more))
+            table_member(known, NULL, facts[k].name, cell_text(facts[k].value));
+    return known;
 }
 
 static const char *about(const struct result *result, struct arena *arena)
 {
-    const char *commit = result->commit && *result->commit ? arena_printf(arena, ", commit %.12s", result->commit) : "";
-    const char *when = result->started_at && *result->started_at ? arena_printf(arena, "%s, ", result->started_at) : "";
-    return arena_printf(arena, "%s%u trial%s, seed %llu%s", when, result_trials(result), text_s(result_trials(result)),
-                        (unsigned long long)result->seed, commit);
+    const struct table *facts = facts_of(result, false, arena);
+    const char *line = "";
+    for (size_t k = 0; k < facts->column_count; k++)
+        line = arena_printf(arena, "%s%s%s", line, k ? " \u00b7 " : "", facts->rows[0].cells[k].text);
+    return line;
 }
 
-/* ---- cases worth a look ---- */
-
-static int by_share(const void *a, const void *b)
+/* Key figures, each with the share of the roof that the case it comes from reaches. */
+static const struct table *figure_tiles(const struct result *result, struct arena *arena)
 {
-    const struct result_case *p = *(const struct result_case *const *)a, *q = *(const struct result_case *const *)b;
-    return ORDER(p->fraction, q->fraction) ?: strcmp(p->id, q->id);
+    struct table *tiles = table_record(arena);
+    FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count) {
+        const struct result_case *of = NULL;
+        FOR_EACH(const struct result_case, c, result->cases, result->case_count)
+            of = !of && c->fraction > 0 && !result_is_latency(c) && kpi_is_of(kpi, c) ? c : of;
+        const char *name = of ? arena_printf(arena, "%s, %s of %s", kpi->name, percent_words(of->fraction, arena),
+                                             of->lower_bound.ceiling_name)
+                           : strcmp(kpi->method, "value") != 0
+                               ? arena_printf(arena, "%s, %s of %u cases", kpi->name, kpi->method, kpi->case_count)
+                               : kpi->name;
+        if (isfinite(kpi->value))
+            table_member(tiles, NULL, name, cell_quantity(kpi->value, kpi_shown_unit(kpi->of, kpi->unit)));
+    }
+    return tiles;
 }
 
-static void add_worst(struct document *document, const struct comparison *comparison, const struct result *result,
+static void add_first(struct document *document, const struct result *result, const char *suffix)
+{
+    const struct table *tiles = figure_tiles(result, document->arena);
+    result_findings(document, result, suffix);
+    if (tiles->column_count)
+        document_add(document, (struct section){.show = SHOW_HTML, .table = tiles, .tiles = true});
+    for (size_t k = 0; k < result->warning_count; k++)
+        document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result->warnings[k]);
+}
+
+/* ---- where time can be won ---- */
+
+/* What holds a case back, by its prediction and its code: "latency; 2 waves per SIMD (vgpr); spills 12 VGPRs". */
+static const char *held_back(const struct result_case *c, struct arena *arena)
+{
+    const struct result_code *code = &c->code;
+    const char *words = text_or_empty(c->prediction.limiter), *and = *words ? "; " : "";
+    if (code->known && code->waves_per_simd > 0 && *text_or_empty(code->occupancy_limit) &&
+        strcmp(code->occupancy_limit, "slots") != 0)
+        words = arena_printf(arena, "%s%s%.3g waves per SIMD (%s)", words, and, code->waves_per_simd,
+                             code->occupancy_limit);
+    if (code->known && code->vgpr_spills)
+        words = arena_printf(arena, "%s%sspills %u VGPRs", words, *words ? "; " : "", code->vgpr_spills);
+    return words;
+}
+
+static void add_worth(struct document *document, const struct comparison *comparison, const struct result *result,
                       const char *suffix)
 {
     static const struct table_column columns[] = {{.title = "case"},
+                                                  {.title = "to win", .unit = UNIT_TIME},
                                                   {.title = "time", .unit = UNIT_TIME},
-                                                  {.title = "lower bound", .unit = UNIT_TIME},
                                                   {.title = "% of roof", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
-                                                  {.title = "ceiling"}};
+                                                  {.title = "roof"},
+                                                  {.title = "held back by", .flags = COLUMN_PROSE}};
     struct arena *arena = document->arena;
-    const struct result_case **order = arena_array(arena, result->case_count + 1, sizeof(*order));
+    const struct result_case **order;
+    const size_t count = worth_winning(&order, result, arena);
     struct table *table = TABLE(arena, columns);
-    size_t known = 0, launches = 0;
-    for (size_t k = 0; k < result->case_count; k++) {
-        if (has_share(&result->cases[k]) && !(result->cases[k].flags & FLAG_LAUNCH_BOUND))
-            order[known++] = &result->cases[k];
-        launches += has_share(&result->cases[k]) && result->cases[k].flags & FLAG_LAUNCH_BOUND;
-    }
-    if (!known && !launches)
-        return;
-    qsort(order, known, sizeof(*order), by_share);
-    for (size_t k = 0; k < known && k < MOST_WORST; k++) {
+    for (size_t k = 0; k < count && k < MOST_WORTH; k++) {
         const struct result_case *c = order[k];
-        table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(result_case_time(c)),
-                                         cell_positive(c->lower_bound.time_ns), cell_positive(c->fraction),
-                                         cell_known(c->lower_bound.ceiling_name)})
+        table_add(table, (struct cell[]){cell_text(case_name(c)), cell_number(time_to_win(c)),
+                                         cell_number(result_case_time(c)), cell_positive(c->fraction),
+                                         cell_known(c->lower_bound.ceiling_name), cell_text(held_back(c, arena))})
             ->keys = keys_of(comparison, c, suffix, arena);
     }
-    document_add(
-        document,
-        (struct section){.show = SHOW_HTML,
-                         .key = arena_printf(arena, "worst%s", suffix),
-                         .title = "Furthest from the ceiling",
-                         .table = table->row_count ? table : NULL,
-                         .text = launches ? arena_printf(arena, "Without %zu case%s that mostly wait for a launch%s.",
-                                                         launches, text_s(launches),
-                                                         table->row_count ? "" : "; no other has a ceiling")
-                                          : NULL,
-                         .tone = TONE_DIM});
+    if (count)
+        document_add(document, (struct section){.show = SHOW_HTML,
+                                                .key = arena_printf(arena, "worth%s", suffix),
+                                                .title = "Where time can be won",
+                                                .text = "What each case would save at its ceiling, as often as it is "
+                                                        "weighted. Probes of the device and launches are left out.",
+                                                .tone = TONE_DIM,
+                                                .table = table});
 }
 
 /* ---- all of a result ---- */
@@ -182,46 +176,56 @@ static void add_pictures(struct document *document, const struct result *result,
     picture_others(document, result, suffix);
 }
 
+/* What the flags in the table of all cases mean; each leads to the cases that have it. */
+static const struct table *flags_table(const struct result *result, struct arena *arena)
+{
+    static const struct table_column columns[] = {{.title = "flag", .flags = COLUMN_LINK},
+                                                  {.title = "cases", .unit = UNIT_COUNT},
+                                                  {.title = "meaning", .flags = COLUMN_PROSE}};
+    struct table *table = TABLE(arena, columns);
+    for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
+        const size_t count = COUNT_WHERE(c, result->cases, result->case_count, c->flags & flag->flag);
+        if (count)
+            table_add(table, (struct cell[]){cell_text(flag->name), cell_number((double)count),
+                                             cell_text(flag->flag == FLAG_INTERFERENCE ? disturbed_words(result, arena)
+                                                                                       : flag->meaning)});
+    }
+    return table;
+}
+
+static const struct table *cases_table(const struct result *result, const struct comparison *comparison,
+                                       const char *suffix, struct arena *arena)
+{
+    struct table *cases = figures_table(result, arena);
+    for (size_t k = 0; k < result->case_count; k++)
+        cases->rows[k].keys = keys_of(comparison, &result->cases[k], suffix, arena);
+    cases->named = true;
+    return cases;
+}
+
 static void add_result(struct document *document, const struct comparison *comparison, const struct result *result,
                        const char *suffix)
 {
     struct arena *arena = document->arena;
     const size_t first = document->count;
-    const struct {
-        const char *name, *value;
-    } facts[] = {{"Device", result->device.name},   {"Architecture", result->device.arch},
-                 {"Driver", result->device.driver}, {"Kernels compiled by", result->compiler},
-                 {"Processor", result->cpu_name},   {"System", result->os},
-                 {"Started", result->started_at},   {"Ended", result->finished_at},
-                 {"Commit", result->commit},        {"Run", result->run_id},
-                 {"rooftile", result->tool_version}};
-    const struct table *figures = figures_table(result, arena);
-    struct table *cases = table_new(arena, figures->columns, figures->column_count), *known = table_record(arena);
-    add_worst(document, comparison, result, suffix);
+    add_worth(document, comparison, result, suffix);
     add_pictures(document, result, suffix);
     result_figures(document, result, suffix);
+    document_table(document, arena_printf(arena, "cases%s", suffix), "All cases",
+                   cases_table(result, comparison, suffix, arena));
+    document_table(document, NULL, NULL, flags_table(result, arena));
     if (result->machine.level_count) {
         document_add(document, (struct section){.key = arena_printf(arena, "ceilings%s", suffix),
                                                 .title = "Ceilings",
+                                                .folded = true,
                                                 .text = result->machine.measured
                                                             ? "Measured on this device; vendor peaks stand beside them."
                                                             : "From data sheets: nothing of this device was measured.",
                                                 .tone = TONE_DIM});
         machine_tables(document, &result->machine);
     }
-    for (size_t k = 0; k < result->case_count; k++) {
-        const struct table_row *from = table_at(figures, k);
-        struct table_row *row = table_add(cases, from->cells);
-        row->note = from->note;
-        row->instead = from->instead;
-        row->keys = keys_of(comparison, &result->cases[k], suffix, arena);
-    }
-    cases->named = true;
-    document_table(document, arena_printf(arena, "cases%s", suffix), "All cases", cases);
-    for (size_t k = 0; k < COUNT_OF(facts); k++)
-        if (facts[k].value && *facts[k].value)
-            table_member(known, NULL, facts[k].name, cell_text(facts[k].value));
-    document_table(document, arena_printf(arena, "environment%s", suffix), "Environment", known);
+    document_table(document, arena_printf(arena, "environment%s", suffix), "Environment", facts_of(result, true, arena))
+        ->folded = true;
     for (size_t k = first; k < document->count; k++)
         document->sections[k].show = SHOW_HTML;
 }
@@ -283,58 +287,69 @@ static const char *data_of(const struct report_page *page, struct arena *arena)
     return text_take(&rounded, arena);
 }
 
-static void page_document(struct document *document, const struct report_page *page)
+/* The part of one of several devices. */
+static void add_part(struct document *document, const struct report_page *page, size_t index)
 {
     struct arena *arena = document->arena;
-    const size_t last = page->count - 1;
-    const struct result *newest = page->results[last];
-    struct counts *counts = arena_array(arena, page->count, sizeof(*counts));
-    const bool several = page->count > 1 && !page->comparison;
-    document->title = several && !page->names ? arena_printf(arena, "%zu devices", page->count)
-                                              : device_title(newest->device.name, arena);
+    const struct result *result = page->results[index];
+    const char *suffix = arena_printf(arena, "-%zu", index + 1);
+    struct document own = {.arena = arena};
+    result_verdict(&own, result);
+    document_add(document,
+                 (struct section){.show = SHOW_HTML,
+                                  .key = arena_printf(arena, "device%s", suffix),
+                                  .title = page->names ? page->names[index] : device_title(result->device.name, arena),
+                                  .mark = own.mark,
+                                  .text = arena_printf(arena, "%s\n%s\n%s", own.verdict, text_or_empty(own.action),
+                                                       about(result, arena))});
+    add_first(document, result, suffix);
+    const size_t first = document->count;
+    add_result(document, NULL, result, suffix);
+    for (size_t k = first; k < document->count; k++) {
+        struct section *section = &document->sections[k];
+        section->level = 1;
+        section->folded |= section->table && section->title && !section->chart && section->table->named;
+    }
+}
+
+static void several_document(struct document *document, const struct report_page *page)
+{
+    size_t cases = 0;
+    for (size_t r = 0; r < page->count; r++) {
+        const struct cell mark = result_mark(page->results[r]);
+        cases += page->results[r]->case_count;
+        if (!r || mark.tone == TONE_BAD || document->mark.tone == TONE_GOOD) /* the mark of the worst result */
+            document->mark = mark;
+    }
+    if (!page->names) {
+        document->title = arena_printf(document->arena, "%zu devices", page->count);
+        picture_machines(document, page->results, page->count, side_by_side(page, document->arena));
+    }
+    document->verdict = arena_printf(document->arena, "%zu %s side by side, %zu cases", page->count,
+                                     page->names ? "results" : "devices", cases);
     for (size_t r = 0; r < page->count; r++)
-        counts[r] = count(page->results[r], arena);
-    document->mark = page->comparison ? comparison_mark(page->comparison) : counts[last].mark;
-    for (size_t r = 0; several && r < page->count; r++) /* the mark of the worst result */
-        if (counts[r].mark.tone == TONE_BAD || document->mark.tone == TONE_GOOD)
-            document->mark = counts[r].mark;
-    document->data = data_of(page, arena);
-    if (newest->predicted)
-        document_text(document, SHOW_HTML, TONE_DOUBT,
-                      "Predicted: nothing was executed, and no time here was measured.");
-    else if (*newest->device.emulated)
-        document_text(document, SHOW_HTML, TONE_DOUBT, "%s", result_kind_words(newest));
-    if (!several) {
-        document_text(document, SHOW_HTML, TONE_DIM, "%s", about(newest, arena));
-        add_first(document, newest, &counts[last], page->comparison, "");
+        add_part(document, page, r);
+}
+
+static void page_document(struct document *document, const struct report_page *page)
+{
+    const struct result *newest = page->results[page->count - 1];
+    document->data = data_of(page, document->arena);
+    if (page->count > 1 && !page->comparison) {
+        document->title = device_title(newest->device.name, document->arena);
+        several_document(document, page);
+        return;
     }
+    result_verdict(document, newest);
+    document_text(document, SHOW_HTML, TONE_DIM, "%s", about(newest, document->arena));
     if (page->comparison) {
+        document->verdict = document->action = NULL;
+        document->mark = comparison_mark(page->comparison);
+    }
+    add_first(document, newest, "");
+    if (page->comparison)
         comparison_sections(document, page->comparison);
-        picture_changes(document, page->comparison);
-    }
-    if (several && !page->names)
-        picture_machines(document, page->results, page->count, side_by_side(page, arena));
-    for (size_t r = several ? 0 : last; r < page->count; r++) {
-        const struct result *result = page->results[r];
-        const char *suffix = several ? arena_printf(arena, "-%zu", r + 1) : "";
-        if (several) {
-            document_add(document, (struct section){.show = SHOW_HTML,
-                                                    .key = arena_printf(arena, "device%s", suffix),
-                                                    .title = page->names ? page->names[r]
-                                                                         : device_title(result->device.name, arena),
-                                                    .mark = counts[r].mark,
-                                                    .text = about(result, arena),
-                                                    .tone = TONE_DIM});
-            add_first(document, result, &counts[r], NULL, suffix);
-        }
-        const size_t first = document->count;
-        add_result(document, page->comparison, result, suffix);
-        for (size_t k = first; k < document->count && several; k++) {
-            struct section *section = &document->sections[k];
-            section->level = 1;
-            section->folded = section->table && section->title && !section->chart && section->table->named;
-        }
-    }
+    add_result(document, page->comparison, newest, "");
 }
 
 void report_page(struct text *out, const struct report_page *page, const struct report_options *options)

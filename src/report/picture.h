@@ -6,7 +6,6 @@
 #define ROOFTILE_PICTURE_H
 
 #include "rooftile/chart.h"
-#include "rooftile/compare.h"
 #include "rooftile/result.h"
 #include "rooftile/table.h"
 #include "svg.h"
@@ -17,7 +16,7 @@ enum { CHART_WIDE = 880 };
  * file of its own without the XML declaration. */
 void chart_svg(struct text *out, const struct chart *chart, const struct table *rows, bool alone);
 /* Adds a section with the chart, its description, and its table (NULL: chart_table). */
-void document_chart(struct document *document, const struct chart *chart, const struct table *table);
+struct section *document_chart(struct document *document, const struct chart *chart, const struct table *table);
 
 /* A name, shortened for the first line of a tooltip. */
 const char *said_name(const char *name, struct arena *arena);
@@ -32,23 +31,23 @@ struct chart_point *chart_case(struct chart *chart, struct chart_series *series,
 struct kernel_sum {
     const char *name;
     size_t cases;
-    double time_ns;              /* sort key */
-    double bounded_ns, bound_ns; /* of the cases with a lower bound: their time, and their lower bounds */
-    double measured_ns;          /* if `time_ns` is not the measured time */
-    const struct result_case *best;
+    double time_ns;                           /* sort key */
+    double bounded_ns, bound_ns;              /* of the cases with a ceiling: their time, and what it would be there */
+    const struct result_case *best, *longest; /* the highest rate, the longest time */
 };
 
 struct kernel_sums {
     struct kernel_sum *items;
     size_t count;
+    const char *part, *unknown; /* bound_ns, and time without it, in words; NULL: at the ceiling */
 };
 
 double weight_of(const struct result_case *c);
 struct kernel_sums kernel_sums_new(struct arena *arena, size_t most);
 /* Returns the sum with this name; adds it if there is none. */
 struct kernel_sum *kernel_sum_of(struct kernel_sums *sums, const char *name);
-/* Sorts the sums, the longest first; returns the total time. */
-double kernel_sums_sort(struct kernel_sums *sums);
+/* Sorts the sums, the longest first. */
+void kernel_sums_sort(struct kernel_sums *sums);
 
 /* The cases that are points of a roofline, grouped by kernel; `by_unit`: by arithmetic unit if there is one kernel. */
 struct roofline {
@@ -67,16 +66,14 @@ struct table *roofline_table(const struct roofline *r, size_t most, bool letters
 
 void picture_roofline(struct document *document, const struct result *result, const char *suffix);
 void picture_kernels(struct document *document, const struct result *result, const char *suffix);
-/* Draws the same picture from other sums, which it sorts; draws nothing if no lower bound is known. */
+/* Draws the same picture from other sums, which it sorts; draws nothing if no part of them is known. */
 void picture_sums(struct document *document, struct kernel_sums *bars, const char *name, const char *title,
                   const char *desc);
 void picture_curves(struct document *document, const struct result *result, const char *suffix);
 void picture_heat_maps(struct document *document, const struct result *result, const char *suffix);
 /* Predicted against measured, occupancy, samples, shares of a trace. */
 void picture_others(struct document *document, const struct result *result, const char *suffix);
-/* Changes with their intervals; one column for each of several devices. */
-void picture_changes(struct document *document, const struct comparison *comparison);
-/* `table`: the data behind the picture. */
+/* Cases by device; `table`: the data behind the picture. */
 void picture_machines(struct document *document, const struct result *const *results, size_t count,
                       const struct table *table);
 

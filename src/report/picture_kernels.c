@@ -38,33 +38,12 @@ static int by_time(const void *a, const void *b)
     return ORDER(q->time_ns, p->time_ns) ?: strcmp(p->name, q->name);
 }
 
-double kernel_sums_sort(struct kernel_sums *sums)
+void kernel_sums_sort(struct kernel_sums *sums)
 {
-    double all_ns = 0;
     qsort(sums->items, sums->count, sizeof(*sums->items), by_time);
-    for (size_t k = 0; k < sums->count; k++)
-        all_ns += sums->items[k].time_ns;
-    return all_ns;
 }
 
 /* ---- bars ---- */
-
-static struct table *data_of(const struct kernel_sums *bars, double all_ns, struct arena *arena)
-{
-    static const struct table_column columns[] = {{.title = ""},
-                                                  {.title = "count", .unit = UNIT_COUNT},
-                                                  {.title = "time", .unit = UNIT_TIME},
-                                                  {.title = "of all", .unit = UNIT_PERCENT, .flags = COLUMN_BAR},
-                                                  {.title = "lower bound", .unit = UNIT_TIME},
-                                                  {.title = "% of roof", .unit = UNIT_PERCENT, .flags = COLUMN_BAR}};
-    struct table *table = TABLE(arena, columns);
-    FOR_EACH(const struct kernel_sum, bar, bars->items, bars->count)
-        table_add(table,
-                  (struct cell[]){cell_text(bar->name), cell_number((double)bar->cases), cell_number(bar->time_ns),
-                                  cell_number(bar->time_ns / all_ns), cell_positive(bar->bound_ns),
-                                  cell_number(bar->bounded_ns > 0 ? bar->bound_ns / bar->bounded_ns : NAN)});
-    return table;
-}
 
 static void add_part(struct chart *chart, size_t series, size_t row, const double from_to[2], const char *said)
 {
@@ -81,7 +60,7 @@ static void add_bar(struct chart *chart, const struct kernel_sum *bar, size_t ro
     if (bar->bounded_ns > 0)
         words = arena_printf(arena, "%s, %s", words, percent_words(bar->bound_ns / bar->bounded_ns, arena));
     const char *said = arena_printf(
-        arena, bar->bounded_ns > 0 ? "%s\n%s of its time is the lower bound" : "%s\n%s, no lower bound known",
+        arena, bar->bounded_ns > 0 ? "%s\n%s of its time is left at the ceiling" : "%s\n%s, no ceiling known",
         said_name(bar->name, arena), words);
     if (bar->bounded_ns > 0) {
         add_part(chart, 0, row, (double[]){0, bar->bound_ns}, said);
@@ -97,7 +76,7 @@ void picture_sums(struct document *document, struct kernel_sums *bars, const cha
                   const char *desc)
 {
     struct arena *arena = document->arena;
-    const double all_ns = kernel_sums_sort(bars);
+    kernel_sums_sort(bars);
     const bool bounded = COUNT_WHERE(item, bars->items, bars->count, item->bounded_ns > 0) > 0;
     if (!bounded)
         return;
@@ -105,17 +84,17 @@ void picture_sums(struct document *document, struct kernel_sums *bars, const cha
     const char **names = arena_array(arena, shown, sizeof(*names));
     const char *more = bars->count > shown ? arena_printf(arena, " %zu more take less.", bars->count - shown) : "";
     struct chart *chart = chart_new(arena, name, title, arena_printf(arena, "%s%s", desc, more));
-    chart_add(chart, CHART_BAR, "lower bound", 0);
+    chart_add(chart, CHART_BAR, bars->part ? bars->part : "at the ceiling", 0);
     chart_add(chart, CHART_BAR, "above it", LOOK_PALE);
-    chart_add(chart, CHART_BAR, "no lower bound known", LOOK_HOLLOW);
+    chart_add(chart, CHART_BAR, bars->unknown ? bars->unknown : "no ceiling known", LOOK_HOLLOW);
     for (size_t k = 0; k < shown; k++) {
         names[k] = bars->items[k].name;
         add_bar(chart, &bars->items[k], k);
     }
     chart->x = (struct chart_axis){
-        .title = "", .unit = UNIT_TIME, .scale = CHART_LINEAR, .low = 0, .high = bars->items[0].time_ns};
+        .title = "time", .unit = UNIT_TIME, .scale = CHART_LINEAR, .low = 0, .high = bars->items[0].time_ns};
     chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = names, .name_count = shown};
-    document_chart(document, chart, data_of(bars, all_ns, arena));
+    document_chart(document, chart, NULL);
 }
 
 void picture_kernels(struct document *document, const struct result *result, const char *suffix)
@@ -127,13 +106,13 @@ void picture_kernels(struct document *document, const struct result *result, con
         struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
         bar->cases++;
         bar->time_ns += weight_of(c) * result_case_time(c);
-        if (c->lower_bound.time_ns > 0 && strcmp(c->class, "latency") != 0) { /* latency is not a rate */
+        if (c->fraction > 0 && !result_is_latency(c)) { /* latency is not a rate */
             bar->bounded_ns += weight_of(c) * result_case_time(c);
-            bar->bound_ns += weight_of(c) * fmin(c->lower_bound.time_ns, result_case_time(c));
+            bar->bound_ns += weight_of(c) * result_case_time(c) * fmin(c->fraction, 1);
         }
     }
-    picture_sums(document, &bars, arena_printf(document->arena, "kernels%s", suffix),
-                 "Time by kernel against its lower bound",
-                 "The time of all cases of a kernel, each as often as it is weighted, and the share of it that the "
-                 "ceilings of the device demand.");
+    picture_sums(
+        document, &bars, arena_printf(document->arena, "kernels%s", suffix), "Time by kernel and ceiling",
+        "The time of all cases of a kernel, each as often as it is weighted, and the part of it that they would "
+        "take at their ceilings.");
 }

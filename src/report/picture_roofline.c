@@ -9,6 +9,10 @@
 #include "picture.h"
 #include "report_internal.h"
 
+/* Kernels beyond this intensity are far from every memory level, and would squeeze the others together. */
+static const double MOST_INTENSITY = 1000;
+enum { MOST_NAMED = 14 };
+
 static struct kernel_sum *kernel_of(struct roofline *r, const struct result_case *c)
 {
     return kernel_sum_of(&r->kernels, r->by_unit ? c->work.unit : c->kernel);
@@ -47,6 +51,8 @@ void roofline_collect(struct roofline *r, const struct result *result, bool by_u
         kernel->time_ns += weight_of(c) * result_case_time(c);
         if (!kernel->best || c->flops_per_s > kernel->best->flops_per_s)
             kernel->best = c;
+        if (!kernel->longest || result_case_time(c) > result_case_time(kernel->longest))
+            kernel->longest = c;
     }
 }
 
@@ -122,6 +128,7 @@ static void add_levels(struct chart *chart, const struct roofline *r)
         add_ceiling(chart, ceiling->measured > 0, name, (double[]){from, from * value, highest / value, highest},
                     machine->levels[k].name);
         /* The intensity at which it meets the peaks: below it the bandwidth limits, above it the arithmetic. */
+        chart->series[chart->count - 1].look = k < CHART_SERIES - 1 ? k : CHART_SERIES - 2; /* a colour of its own */
         const char *said = name;
         FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count)
             if (roofline_peak(r, unit) > 0)
@@ -167,15 +174,16 @@ static void add_units(struct chart *chart, const struct roofline *r, enum peak k
             continue;
         const char *unit = machine_unit_rate(machine->units[k].name);
         const double from = fastest > 0 ? fmax(chart->x.low, fmin(peak / fastest, chart->x.high)) : chart->x.low;
-        const char *said =
-            arena_printf(chart->arena, "%s %s%s", names, quantity_words(peak, unit, chart->arena), of[kind]);
+        const char *said = arena_printf(chart->arena, "%s %s%s", names, quantity_words(peak, unit, chart->arena),
+                                        machine->measured || kind == PEAK_HELD ? of[kind] : "");
         add_ceiling(chart, kind == PEAK_MEASURED, said, (double[]){from, peak, chart->x.high, peak}, names);
     }
 }
 
 /* ---- cases ---- */
 
-static void add_series(struct chart *chart, struct roofline *r)
+/* What has more FLOP/B than `most` is drawn at the edge, its name with an arrow. */
+static void add_series(struct chart *chart, struct roofline *r, double most)
 {
     for (size_t k = 0; k < r->kernels.count && k < CHART_SERIES; k++) {
         const bool others = k + 1 == CHART_SERIES && r->kernels.count > CHART_SERIES;
@@ -188,10 +196,14 @@ static void add_series(struct chart *chart, struct roofline *r)
     }
     for (size_t k = 0; k < r->count; k++) {
         const struct result_case *c = r->cases[k];
-        const size_t at = (size_t)(kernel_of(r, c) - r->kernels.items);
-        chart_case(chart, &chart->series[at < CHART_SERIES ? at : CHART_SERIES - 1], c->lower_bound.intensity,
-                   c->flops_per_s, c)
-            ->ceiling = c->lower_bound.ceiling_name;
+        const struct kernel_sum *kernel = kernel_of(r, c);
+        const size_t at = (size_t)(kernel - r->kernels.items);
+        const double intensity = c->lower_bound.intensity;
+        struct chart_point *point = chart_case(chart, &chart->series[at < CHART_SERIES ? at : CHART_SERIES - 1],
+                                               fmin(intensity, most), c->flops_per_s, c);
+        point->ceiling = c->lower_bound.ceiling_name;
+        if (c == kernel->longest && at < MOST_NAMED)
+            point->words = arena_printf(chart->arena, intensity > most ? "%.24s \u2192" : "%.24s", kernel->name);
     }
 }
 
@@ -211,25 +223,27 @@ void picture_roofline(struct document *document, const struct result *result, co
     bool held = false;
     for (uint32_t k = 0; k < result->machine.unit_count; k++)
         held |= peak_of(r, k, PEAK_HELD) > 0;
-    chart->desc =
-        arena_printf(arena,
-                     "Arithmetic rate over arithmetic intensity of %zu case%s with arithmetic. %s; dashed lines are "
-                     "vendor peaks%s. %s are in the order of the time they take.",
-                     r->count, text_s(r->count),
-                     result->machine.measured ? "Solid lines are ceilings measured on this device"
-                                              : "No ceiling of this device was measured",
-                     held ? ", and what they come to at the clock that cases held" : "",
-                     r->by_unit ? "Arithmetic units" : "Kernels");
-    add_series(chart, r);
+    chart->desc = arena_printf(
+        arena,
+        "Arithmetic rate over arithmetic intensity of %zu case%s with arithmetic. %s; dashed lines are "
+        "vendor peaks%s. %s are in the order of the time they take; the case that takes longest has its name, with "
+        "an arrow if its intensity is beyond the edge.",
+        r->count, text_s(r->count),
+        result->machine.measured ? "Solid lines are ceilings measured on this device"
+                                 : "No ceiling of this device was measured",
+        held ? ", and what they come to at the clock that cases held" : "",
+        r->by_unit ? "Arithmetic units" : "Kernels");
+    const double memory = ceiling_value(&result->machine.levels[result->machine.level_count - 1].bandwidth);
+    const double most = fmax(MOST_INTENSITY, memory > 0 ? 2 * highest_peak(r) / memory : 0);
+    add_series(chart, r, most);
     chart->x = (struct chart_axis){.title = "arithmetic intensity in FLOP/B", .unit = UNIT_INTENSITY};
     chart->y = (struct chart_axis){.title = "arithmetic rate", .unit = UNIT_FLOP_RATE};
     chart_fit(chart, false, 10);
     chart_fit(chart, true, 10);
     /* The chart includes the peaks and the ridge point of the slowest level. */
-    const double memory = ceiling_value(&result->machine.levels[result->machine.level_count - 1].bandwidth);
     chart->y.high = fmax(chart->y.high, 2 * highest_peak(r));
     if (memory > 0)
-        chart->x.high = fmax(chart->x.high, 2 * chart->y.high / memory);
+        chart->x.high = fmin(fmax(chart->x.high, 2 * chart->y.high / memory), 1.1 * most);
     add_levels(chart, r);
     for (enum peak kind = 0; kind < PEAK_COUNT; kind++)
         add_units(chart, r, kind);

@@ -18,6 +18,7 @@ struct page {
     const struct report_options *options;
     unsigned tables; /* number so far: each table has its own id */
     bool open;       /* a <section> is open */
+    bool folded;     /* a <details> is open: it lasts until the next title */
 };
 
 /* CSS classes by TONE_. */
@@ -343,6 +344,8 @@ static void put_table(struct page *page, const struct table *table, const char *
     put_head(page, t, shown, count);
     put_rows(page, t, names, shown, count);
     text_add(page->out, "</table></div>\n");
+    if (*shared && t->named)
+        put_text(page->out, &(struct section){.text = shared, .tone = TONE_DIM});
     if (rows < t->row_count) {
         text_addf(page->out, "<p class=\"dim\">%zu more%s", t->row_count - rows, t->rest ? "; " : "");
         text_add_xml(page->out, t->rest);
@@ -379,6 +382,8 @@ static void put_heading(struct page *page, const struct section *section)
 {
     if (!section->title)
         return;
+    text_add(page->out, page->folded ? "</details>\n" : "");
+    page->folded = section->folded;
     if (!section->level && !section->folded) {
         text_add(page->out, page->open ? "</section>\n<section>\n" : "<section>\n");
         page->open = true;
@@ -426,7 +431,6 @@ static void put_section(struct page *page, const struct section *section, const 
         put_tiles(page, section->table);
     else if (section->table && section->table->row_count)
         put_table(page, section->table, label ? label : "");
-    text_add(page->out, section->folded ? "</details>\n" : "");
 }
 
 /* ---- the page ---- */
@@ -494,7 +498,7 @@ void render_html(struct text *out, const struct document *document, const struct
     for (size_t k = 0; k < document->count; k++)
         if (section_shown(&document->sections[k], SHOW_HTML))
             put_section(&page, &document->sections[k], document);
-    text_add(out, page.open ? "</section>\n</main>\n" : "</main>\n");
+    text_addf(out, "%s%s</main>\n", page.folded ? "</details>\n" : "", page.open ? "</section>\n" : "");
     if (document->data) {
         text_add(out, "<script type=\"text/plain\" id=\"data-json\">");
         text_add_packed(out, document->data, strlen(document->data));

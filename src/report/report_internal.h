@@ -23,7 +23,7 @@ double ceiling_share(const struct plan_case *plan_case, double time_ns);
 const char *quantity_words(double value, const char *unit, struct arena *arena);
 /* "+1.2 %"; "1.2 %" */
 const char *change_words(double change, struct arena *arena);
-/* Says how many cases a neighbour disturbed and by how much, without a full stop; "" if none. */
+/* Says how many cases were disturbed, without a full stop. */
 const char *disturbed_words(const struct result *result, struct arena *arena);
 const char *percent_words(double fraction, struct arena *arena);
 /* True if two labels begin with the same word. "pointer_chase, all 7", "pointer_chase, 3 of 7" */
@@ -108,6 +108,20 @@ struct table *prediction_notes(const struct prediction *prediction, struct arena
 /* Reports the error of the predictions against the measurements; adds nothing unless some case has both. */
 void prediction_line(struct document *document, const struct result *result);
 
+/* ---- what a result comes to (result_verdict.c) ---- */
+
+/* Sets title, mark, verdict and action. */
+void result_verdict(struct document *document, const struct result *result);
+struct cell result_mark(const struct result *result);
+/* True if the key figure is the value of this one case. */
+bool kpi_is_of(const struct result_kpi *kpi, const struct result_case *c);
+/* True if so many cases were disturbed that the run is unfit for comparison. */
+bool result_is_disturbed(const struct result *result);
+/* The time that a case would save at its roof; 0 for a probe of the device, a launch, or without a roof. */
+double time_to_win(const struct result_case *c);
+/* Lists the cases that have such a time, the most first; returns their number. */
+size_t worth_winning(const struct result_case ***order, const struct result *result, struct arena *arena);
+
 /* ---- formats of other tools ---- */
 
 void report_junit(struct text *out, const struct result *result);
@@ -135,17 +149,14 @@ void comparison_sections(struct document *document, const struct comparison *com
 /* The first part of a document for programs: a record that names its schema. */
 struct table *schema_record(struct arena *arena, const char *id, const char *version);
 
-/* Adds the values that a suite derives: lines, and a table for each matrix, sum and, with `ratios`, ratio. */
-void derived_sections(struct document *document, const struct result *result, bool ratios);
+/* Adds the values that a suite derives: lines, and a table for each matrix and sum. */
+void derived_sections(struct document *document, const struct result *result);
 /* Adds the known levels, latencies, arithmetic units and other figures. */
 void machine_tables(struct document *document, const struct machine *machine);
-/* Adds one line with the parameters that all cases share. sweep_answers: the fastest way to do the same work. */
-void shared_params(struct document *document, const struct result *result);
+/* Adds the fastest way to do the same work. */
 void sweep_answers(struct document *document, const struct result *result);
 /* For cases that represent operators of a trace: the times in the trace, of our kernel and of the library. */
 void traced_section(struct document *document, const struct result *result);
-/* Names the library that the cases of a kernel called, once per kernel. */
-void library_lines(struct document *document, const struct result *result);
 
 /* ---- parts of an inspection ---- */
 

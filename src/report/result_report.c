@@ -10,34 +10,6 @@
 
 enum { MOST_FINDINGS = 50 };
 
-/* NULL: the result was measured. */
-static const char *banner_of(const struct result *result)
-{
-    return result->predicted          ? "PREDICTED: the sim device executes nothing; no time here was measured"
-           : *result->device.emulated ? result_kind_words(result)
-                                      : NULL;
-}
-
-/* ---- counts ---- */
-
-static const char *counts_of(const struct result *result, struct arena *arena)
-{
-    size_t of_status[CASE_ERROR + 1] = {0}, verified = 0, impossible = 0;
-    FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-        of_status[c->status <= CASE_ERROR ? c->status : CASE_NONE]++;
-        verified += c->verification.verdict == VERIFY_PASS;
-        impossible += (c->flags & FLAG_IMPOSSIBLE) != 0;
-    }
-    const char *line = arena_printf(arena, "%zu case%s: %zu %s, %zu verified", result->case_count,
-                                    text_s(result->case_count), of_status[CASE_OK], result_kind(result), verified);
-    for (int status = CASE_FAILED; status <= CASE_ERROR; status++)
-        if (of_status[status])
-            line = arena_printf(arena, "%s, %zu %s", line, of_status[status], case_status_names[status]);
-    if (impossible)
-        line = arena_printf(arena, "%s, %zu impossible", line, impossible);
-    return result->trials > 1 ? arena_printf(arena, "%s; %u trials", line, result->trials) : line;
-}
-
 void result_findings(struct document *document, const struct result *result, const char *suffix)
 {
     static const struct table_column columns[] = {
@@ -66,13 +38,16 @@ void result_findings(struct document *document, const struct result *result, con
 
 /* ---- key figures ---- */
 
-static void add_kpis(struct document *document, const struct result *result)
+/* `unknown`: only those without a value, with the reason. */
+static void add_kpis(struct document *document, const struct result *result, bool unknown)
 {
     static const struct table_column columns[] = {
         {.title = "key figure"}, {.title = "value", .unit = UNIT_NUMBER}, {.title = "", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(document->arena, columns);
     FOR_EACH(const struct result_kpi, kpi, result->kpis, result->kpi_count) {
         const bool single = !strcmp(kpi->method, "value") || kpi->case_count == 1;
+        if (unknown && isfinite(kpi->value))
+            continue;
         struct table_row *row = table_add(
             table, (struct cell[]){cell_text(kpi->name), cell_quantity(kpi->value, kpi_shown_unit(kpi->of, kpi->unit)),
                                    cell_text(single ? ""
@@ -89,12 +64,10 @@ void result_figures(struct document *document, const struct result *result, cons
     const size_t first = document->count;
     document_add(document, (struct section){.show = SHOW_HTML,
                                             .key = arena_printf(document->arena, "figures%s", suffix),
-                                            .title = "Key figures",
-                                            .text = counts_of(result, document->arena),
-                                            .tone = TONE_DIM});
+                                            .title = "Key figures"});
     traced_section(document, result);
-    add_kpis(document, result);
-    derived_sections(document, result, false);
+    add_kpis(document, result, true);
+    derived_sections(document, result);
     sweep_answers(document, result);
     bool some = false;
     for (size_t k = first + 1; k < document->count; k++) {
@@ -107,37 +80,15 @@ void result_figures(struct document *document, const struct result *result, cons
 
 /* ---- below the table ---- */
 
-#define SEEN_MOVE 0.05     /* of a calibration rate, the threshold of flag_interference */
-#define MANY_DISTURBED 0.1 /* share of the cases: with more, the run is unfit for comparison */
-
 const char *disturbed_words(const struct result *result, struct arena *arena)
 {
     const size_t all = COUNT_WHERE(c, result->cases, result->case_count, result_case_timed(c));
     const size_t count = COUNT_WHERE(c, result->cases, result->case_count, c->flags & FLAG_INTERFERENCE);
-    double least = INFINITY, most = 0;
-    const char *of = "memory";
-    for (int fma = 0; fma < 2 && !(most > 0); fma++) {
-        FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-            const double before = fma ? c->before.fma_flops : c->before.stream_bps;
-            const double after = fma ? c->after.fma_flops : c->after.stream_bps;
-            const double lost = 1 - fmin(before, after) / fmax(before, after);
-            if (!(c->flags & FLAG_INTERFERENCE) || !(before > 0) || !(after > 0) || lost < SEEN_MOVE)
-                continue;
-            least = fmin(least, lost);
-            most = fmax(most, lost);
-        }
-        of = fma ? "arithmetic" : "memory";
-    }
-    const char *range = most > least ? arena_printf(arena, "%.0f to ", 100 * least) : "";
-    const char *took = most > 0 ? arena_printf(arena, " (a neighbour, or the clock, took %s%.0f %% of the %s rate)",
-                                               range, 100 * most, of)
-                                : "";
-    return !count ? ""
-                  : arena_printf(arena, "%zu of %zu cases %s disturbed%s: do not compare %s", count, all,
-                                 count == 1 ? "was" : "were", took,
-                                 (double)count > MANY_DISTURBED * (double)all ? "this run"
-                                 : count == 1                                 ? "it"
-                                                                              : "them");
+    return arena_printf(arena, "%zu of %zu cases %s disturbed by a neighbour, or the clock moved: do not compare %s",
+                        count, all, count == 1 ? "was" : "were",
+                        result_is_disturbed(result) ? "this run"
+                        : count == 1                ? "it"
+                                                    : "them");
 }
 
 /* Explains the flags, the cases that were not verified (the result file has each case's reason), and how many launches'
@@ -145,7 +96,7 @@ const char *disturbed_words(const struct result *result, struct arena *arena)
 static void add_doubts(struct document *document, const struct result *result)
 {
     const struct result_case *unchecked = NULL;
-    const struct verification *least = NULL, *most = NULL;
+    const struct verification *least = NULL; /* the one with the fewest launches: what holds for it holds for all */
     for (const struct flag_words *flag = flag_words; flag->flag; flag++) {
         const size_t count = COUNT_WHERE(c, result->cases, result->case_count, c->flags & flag->flag);
         if (count)
@@ -158,26 +109,19 @@ static void add_doubts(struct document *document, const struct result *result)
         if (v->verdict != VERIFY_PASS || !(v->wrong_below > 0))
             continue;
         least = !least || v->launches < least->launches ? v : least;
-        most = !most || v->launches > most->launches ? v : most;
     }
     if (unchecked)
         document_text(document, SHOW_TEXT, TONE_PLAIN, "verified in part (%zu): %s: %s",
                       COUNT_WHERE(c, result->cases, result->case_count, c->verification.not_checked[0]),
                       case_name(unchecked), unchecked->verification.not_checked);
-    if (!least)
-        return;
-    const bool range = least->launches != most->launches;
-    const char *launches = range ? arena_printf(document->arena, "%u to %u", least->launches, most->launches)
-                                 : arena_printf(document->arena, "%u", least->launches);
-    const char *below =
-        range ? arena_printf(document->arena, "%.2g to %.2g", most->wrong_below * 100, least->wrong_below * 100)
-              : arena_printf(document->arena, "%.2g", least->wrong_below * 100);
-    document_text(document, SHOW_TEXT, TONE_DIM,
-                  "looked at: %s launches of each case; under %s %% of them are wrong (95 %% confidence)", launches,
-                  below);
+    if (least)
+        document_text(document, SHOW_TEXT, TONE_DIM,
+                      "looked at: %u launches of each case; under %.2g %% of them are wrong (95 %% confidence)",
+                      least->launches, least->wrong_below * 100);
 }
 
-void library_lines(struct document *document, const struct result *result)
+/* Names the library that the cases of a kernel called, once per kernel. */
+static void library_lines(struct document *document, const struct result *result)
 {
     const struct result_case *last = NULL;
     FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
@@ -192,26 +136,18 @@ static struct document document_of(const struct result *result, const struct rep
                                    struct arena *arena)
 {
     const struct table *cases = figures_table(result, arena);
-    const char *counts = counts_of(result, arena), *banner = banner_of(result);
     struct document document = {.arena = arena};
     struct text roofline = {0};
-    document.title = arena_printf(arena, "%s on %s",
-                                  result->predicted ? "PREDICTED (nothing was executed)"
-                                  : banner          ? "EMULATED (no GPU executed it)"
-                                                    : "rooftile",
-                                  device_title(result->device.name, arena));
-    if (banner)
-        document_text(&document, SHOW_TEXT, TONE_BOLD, "%s", banner);
-    document_text(&document, SHOW_PAGE, TONE_PLAIN, "%s", counts);
+    result_verdict(&document, result);
+    if (result->predicted || *result->device.emulated)
+        document_text(&document, SHOW_TEXT, TONE_BOLD, "%s",
+                      result->predicted ? "PREDICTED: the sim device executes nothing; no time here was measured"
+                                        : result_kind_words(result));
     result_findings(&document, result, "");
     document_table(&document, NULL, NULL, cases)->show = SHOW_TEXT;
-    shared_params(&document, result);
     traced_section(&document, result);
-    add_kpis(&document, result);
-    derived_sections(&document, result, false);
-    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%s", counts);
-    if (result->status && !strcmp(result->status, "interrupted"))
-        document_text(&document, 0, TONE_DOUBT, "interrupted: this is a partial result");
+    add_kpis(&document, result, false);
+    derived_sections(&document, result);
     prediction_line(&document, result);
     document_doubted(&document, &result->machine);
     add_doubts(&document, result);
@@ -225,8 +161,6 @@ static struct document document_of(const struct result *result, const struct rep
     report_roofline_text(&roofline, result, options);
     document_verbatim(&document, SHOW_TEXT, NULL, text_take(&roofline, arena));
     sweep_answers(&document, result);
-    if (banner)
-        document_text(&document, SHOW_TEXT, TONE_BOLD, "%s", banner);
     return document;
 }
 

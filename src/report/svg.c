@@ -219,8 +219,9 @@ struct chain {
     size_t count;
 };
 
-/* Returns false if the place is taken. */
-static bool chain_along(struct chain *chain, const struct svg *svg, double x, double y, double turn, double width)
+/* Returns false if the place is taken; `crossing`: lines do not take one. */
+static bool chain_along(struct chain *chain, const struct svg *svg, double x, double y, double turn, double width,
+                        bool crossing)
 {
     chain->count = (size_t)fmin(32, ceil(width / 10));
     for (size_t k = 0; k < chain->count; k++) {
@@ -228,7 +229,7 @@ static bool chain_along(struct chain *chain, const struct svg *svg, double x, do
         const double at_x = x + along * cos(turn) + 4 * sin(turn), at_y = y + along * sin(turn) - 4 * cos(turn);
         chain->boxes[k] = (struct svg_box){at_x - 6, at_y - 6, at_x + 6, at_y + 6};
         if (!is_free(svg, &chain->boxes[k]) || at_x > svg->plot.right || at_x < svg->plot.left + 4 ||
-            is_near_line(svg, at_x, at_y))
+            (!crossing && is_near_line(svg, at_x, at_y)))
             return false;
     }
     return true;
@@ -238,19 +239,22 @@ bool svg_label_along(struct svg *svg, const char *class, const char *words, cons
 {
     const double width = svg_text_width(words), turn = atan2(xy[3] - xy[1], xy[2] - xy[0]);
     const double length = hypot(xy[2] - xy[0], xy[3] - xy[1]), room = length - width - 8;
-    for (int side = 0; side < 2; side++)
-        for (double k = 6; k < room; k += 12) {
-            const double along = turn == 0 ? room - k + 6 : k, off = side ? 13 : -6;
+    /* A level line may be too short for its name, which may then cross others. */
+    for (int attempt = 0; attempt < (turn == 0 ? 4 : 2); attempt++) {
+        const bool crossing = attempt > 1;
+        for (double k = 6; k < (crossing ? room + xy[0] - svg->plot.left : room); k += 12) {
+            const double along = turn == 0 ? room - k + 6 : k, off = attempt % 2 ? 13 : -6;
             const double x = xy[0] + along * cos(turn) - off * sin(turn),
                          y = xy[1] + along * sin(turn) + off * cos(turn);
             struct chain chain;
-            if (!chain_along(&chain, svg, x, y, turn, width))
+            if (!chain_along(&chain, svg, x, y, turn, width, crossing))
                 continue;
             for (size_t box = 0; box < chain.count; box++)
                 svg_take(svg, &chain.boxes[box]);
             turned_text(svg, class, x, y, turn * 180 / M_PI, words);
             return true;
         }
+    }
     return false;
 }
 

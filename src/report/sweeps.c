@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Answers from a sweep: the fastest of the cases that do the same work, and the parameters that all cases share.
+ * Answers from a sweep: the fastest of the cases that do the same work.
  */
 
 #include "report_internal.h"
@@ -126,24 +126,4 @@ void sweep_answers(struct document *document, const struct result *result)
         }
     if (given > MOST_ANSWERS)
         document_text(document, SHOW_PEOPLE, TONE_PLAIN, "... and %zu more such groups", given - MOST_ANSWERS);
-}
-
-/* ---- what all cases share ---- */
-
-void shared_params(struct document *document, const struct result *result)
-{
-    SCOPED(text_release) struct text line = {0};
-    for (size_t p = 0; result->case_count && p < result->cases[0].param_count; p++) {
-        const char *name = result->cases[0].params[p].name;
-        const struct param_value *value = &result->cases[0].params[p].value, *other;
-        if (COUNT_WHERE(c, result->cases, result->case_count,
-                        !(other = result_param(c, name)) || !param_equal(value, other)))
-            continue;
-        const bool exact = value->kind == PARAM_NUMBER && fmod(value->number, 1024) == 0 && value->number > 0;
-        text_addf(&line, " %s=%s", name,
-                  exact ? quantity_words(value->number, UNIT_SIZE, document->arena)
-                        : param_text(document->arena, value));
-    }
-    if (line.length)
-        document_text(document, SHOW_PEOPLE, TONE_PLAIN, "all:%s", line.data);
 }

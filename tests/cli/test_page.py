@@ -288,14 +288,14 @@ def padded_name(home, result):
     result["environment"]["device"]["name"] = "A CPU   "
     (home / "padded.result.json").write_text(json.dumps(result))
     shown = {form: run("report", "padded.result.json", "--format", form, home=home).stdout for form in ("table", "html", "csv")}
-    check("on A CPU, " in shown["table"] and "<title>A CPU</title>" in shown["html"] and "A CPU   " in shown["csv"], "a name with blanks at its end")
+    check("on A CPU, " in shown["table"] and "<title>page on A CPU</title>" in shown["html"] and "A CPU   " in shown["csv"], "a name with blanks at its end")
 
 
 def nothing_known(home):
     """Rows that have a reason and no value, all of them, say the reason; what nothing is known of has no section."""
     run("run", "links", "--device", "sim:mi300x", "-o", "links.result.json", home=home)
     page = run("report", "links.result.json", "--format", "html", home=home).stdout
-    check(">nothing predicted</span>" in page and "Furthest from the ceiling" not in page, "a page of nothing")
+    check(">nothing predicted</span>" in page and "Where time can be won" not in page, "a page of nothing")
     check("none: all of its cases were skipped: the device has no peer" in page and page.count(">skipped</span>") == len(load(home / "links.result.json")["cases"]), "reasons of what has no value")
     check(re.search(r'<td class="long">(<span[^>]*>)?none: all of its', page), "a reason is words, also where it stands in the only column of numbers")
 
@@ -307,7 +307,7 @@ def skipped(home, result):
     (home / "part.result.json").write_text(json.dumps(result | {"cases": cases, "derived": [derived], "kpis": [], "run": result["run"] | {"status": "interrupted"}}))
     page = run("report", "part.result.json", "--format", "html", home=home).stdout
     check(re.search(r'<td colspan="\d+" class="long"><span class="dim">skipped</span> <span class="note">for &lt;b&gt; reasons</span></tr>', page), "a reason in the room of values")
-    check("Interrupted: this is a partial result." in page and "knee dtype=f32 n=64Ki: none: too few" in page, "a part of a run, and a group in words")
+    check("<p>interrupted: the same command with --resume sim.result.json goes on</p>" in page and "knee dtype=f32 n=64Ki: none: too few" in page, "a part of a run, and a group in words")
 
 
 def one_sample(home, result):

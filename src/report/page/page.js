@@ -187,7 +187,8 @@ function case_table(table) {
   function choice(label, key, values) {
     if (values.length < 2) return;
     const select = el("select", "", { "data-filter": key, onchange: () => { state[key] = select.value; apply(); } });
-    select.append(el("option", "all", { value: "" }), ...values.map(value => el("option", value, { value })));
+    const place = value => key === "verdict" && !$(value) ? { value, id: value } : { value }; /* a flag's link leads to it */
+    select.append(el("option", "all", { value: "" }), ...values.map(value => el("option", value, place(value))));
     const field = el("label", label, { class: "field" });
     field.append(select);
     filters.append(field);
@@ -253,6 +254,12 @@ function go(tables) {
   let id = location.hash.slice(1);
   try { id = decodeURIComponent(id); } catch { /* as it is */ }
   for (const old of document.querySelectorAll("tr.here")) old.classList.remove("here");
+  const flag = $(id)?.closest("select");
+  if (flag) {
+    flag.value = id;
+    flag.dispatchEvent(new Event("change"));
+    flag.scrollIntoView({ block: "center" });
+  }
   const row = id.startsWith("case=") && $(id);
   if (!row) return;
   for (const table of tables) if (table.rows.includes(row)) table.reveal(row);

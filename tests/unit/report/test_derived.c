@@ -76,7 +76,7 @@ static void derived_text(struct text *out, const struct result *result)
 {
     struct arena arena = {0};
     struct document document = {.arena = &arena};
-    derived_sections(&document, result, false);
+    derived_sections(&document, result);
     render_text(out, &document, &(struct report_options){.columns = 100});
     arena_release(&arena);
 }

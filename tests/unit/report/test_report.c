@@ -29,6 +29,14 @@ static const char *line_with(struct text *line, const char *report, const char *
     return line->data;
 }
 
+static const char *last_lines(struct text *out, const struct result *result)
+{
+    const char *at = report(out, result, "table", 400), *last = at;
+    for (; (at = strstr(at, "\n\n")); last = at += 2)
+        ;
+    return last;
+}
+
 /* The table of the fixture, exactly; the plot has its own tests. */
 static const char table_text[] =
     "case      time  \u00b195 %       rate  FLOP/B  bound  % of roof  predicted  limited by  error  verified  flags\n"
@@ -54,11 +62,10 @@ static const char table_text[] =
     "  levels dtype=f32: changes between n 1 and 2.50: 30.0 GB/s, then 20.0 GB/s (confidence 97 %)\n"
     "  odd: none: no \"points\"\n"
     "\n"
-    "6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 impossible; 2 trials\n"
     "predicted before they ran: 1 case, 0 from code, 1 by stated work (~); median error 40 %, 90th percentile 40 %, 0 "
     "% inside the 80 % interval\n"
     "impossible (1): faster than a physical peak allows, so the work, the peak or the clock is wrong\n"
-    "interference (1): 1 of 2 cases was disturbed: do not compare this run\n"
+    "interference (1): 1 of 2 cases was disturbed by a neighbour, or the clock moved: do not compare this run\n"
     "on A \"CPU\", 2 threads, wave 64; seed 7\n"
     "\n"
     "Roofline";
@@ -72,6 +79,10 @@ static void test_table(void **state)
     report(&out, &result, "table", 160);
     if (!text_starts(out.data, table_text))
         fail_msg("got:\n%s\nexpected:\n%s", out.data, table_text);
+    assert_string_equal(last_lines(&out, &result),
+                        "A \"CPU\", 6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 "
+                        "impossible in 2 trials; copy at 90 % of DRAM; most time to win: copy n=1, 100 ns\n"
+                        "look first at copy n=2: impossible\n");
     text_release(&out);
 }
 
@@ -85,7 +96,8 @@ static void test_predicted(void **state)
     result.predicted = true;
     report(&out, &result, "table", 100);
     assert_true(text_starts(out.data, banner));
-    assert_true(text_ends(out.data, banner)); /* whoever sees only the end of it must see it too */
+    /* Whoever sees only the end of it must see it too. */
+    assert_non_null(strstr(out.data, "\n\nPREDICTED (nothing was executed): A \"CPU\", 6 cases: 2 predicted,"));
     assert_non_null(strstr(out.data, "6 cases: 2 predicted,"));
     assert_non_null(strstr(report(&out, &result, "csv", 0), ",predicted,"));
     text_release(&out);
@@ -98,7 +110,8 @@ static void test_interrupted(void **state)
     struct result result = fixture_result(cases);
     struct text out = {0};
     result.status = "interrupted";
-    assert_non_null(strstr(report(&out, &result, "table", 100), "interrupted: this is a partial result\n"));
+    assert_non_null(
+        strstr(report(&out, &result, "table", 100), "interrupted: the same command with --resume RESULT goes on\n"));
     assert_non_null(
         strstr(report(&out, &result, "jsonl", 0), "{\"event\":\"end\",\"status\":\"interrupted\",\"cases\":6}\n"));
     text_release(&out);
@@ -141,13 +154,13 @@ static void test_widths(void **state)
     check_width(out.data, 100);
     /* Wide: words. Narrow: letters under a heading. Names have the parameters that tell them apart. */
     report(&out, &result, "table", 180);
-    assert_non_null(strstr(out.data, "ceiling_raised, interference, launch_bound\n"));
+    assert_non_null(strstr(out.data, "exact     ceiling_raised\n")); /* what all have is below the table only */
     assert_non_null(strstr(out.data, "\nceiling_raised (2): "));
     report(&out, &result, "table", 80);
     assert_null(strstr(out.data, "ceiling_raised,"));
     assert_non_null(strstr(out.data, "\ninterference (3): "));
     assert_non_null(strstr(out.data, "\n  m=4096 n=4096 dtype=bf16 layout=nt tile=256\n    "));
-    assert_non_null(strstr(line_with(&line, out.data, "m=16 "), "ce,in,la"));
+    assert_non_null(strstr(line_with(&line, out.data, "m=16 "), "  ce"));
     assert_non_null(strstr(out.data, "flags\n"));
     /* A flag of all rows is a sentence below the table alone. */
     for (size_t k = 0; k < 3; k++)
@@ -349,13 +362,60 @@ static void test_case_line(void **state)
     text_release(&out);
 }
 
+/* ---- the last lines ---- */
+
+static void the_last_lines_say_what_to_do(void **state)
+{
+    (void)state;
+    static const char *const tags[] = {"quick", "memory"}, *const probe[] = {"quick", "peak"};
+    static const char *const command[] = {"rooftile", "run", "quick", "-o", "out/r.json"};
+    struct result_case cases[FIXTURE_CASES];
+    struct result result = fixture_result(cases);
+    struct text out = {0};
+    for (size_t k = 0; k < 3; k++) {
+        cases[k] = fixture_ok("copy/x;mode=hot", k ? "copy n=2" : "copy n=1", "copy");
+        cases[k].tags = tags;
+        cases[k].tag_count = 2;
+    }
+    cases[1].fraction = 0.25;
+    cases[2].fraction = 0.1; /* a probe's time is its answer */
+    cases[2].tags = probe;
+    result = (struct result){.cases = cases, .case_count = 3, .machine = result.machine, .device = result.device};
+    result.argv = command;
+    result.argc = 5;
+    assert_string_equal(last_lines(&out, &result),
+                        "quick on A \"CPU\", 3 cases: 3 measured, 3 verified; copy at 90 % of DRAM; "
+                        "most time to win: copy n=2, 751 ns\n"
+                        "rooftile explain out/r.json --filter 'copy*' shows why\n");
+    result.argc = 3;
+    assert_non_null(strstr(last_lines(&out, &result), "\nrooftile explain copy shows why\n"));
+    cases[1].kernel = "x'; rm"; /* never part of a command that somebody may paste */
+    assert_non_null(strstr(last_lines(&out, &result), "\nrooftile explain RESULT shows why\n"));
+    cases[0].flags = FLAG_INTERFERENCE;
+    assert_non_null(strstr(last_lines(&out, &result),
+                           "\n1 of 3 cases was disturbed by a neighbour, or the clock moved: do not compare this run; "
+                           "run it again when the machine is quiet\n"));
+    result.case_count = 0;
+    assert_string_equal(last_lines(&out, &result), "A \"CPU\", 0 cases: nothing to do\n");
+    text_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_predicted),  cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_widths),   cmocka_unit_test(test_reasons),    cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_no_label), cmocka_unit_test(test_no_escapes), cmocka_unit_test(test_colour),
-        cmocka_unit_test(test_csv),      cmocka_unit_test(test_case_line),
+        cmocka_unit_test(the_last_lines_say_what_to_do),
+
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_predicted),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_no_label),
+        cmocka_unit_test(test_no_escapes),
+        cmocka_unit_test(test_colour),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_case_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
