@@ -197,8 +197,10 @@ static const struct table *cases_table(const struct result *result, const struct
                                        const char *suffix, struct arena *arena)
 {
     struct table *cases = figures_table(result, arena);
-    for (size_t k = 0; k < result->case_count; k++)
+    for (size_t k = 0; k < result->case_count; k++) {
         cases->rows[k].keys = keys_of(comparison, &result->cases[k], suffix, arena);
+        cases->rows[k].family = NULL; /* each case has its place */
+    }
     cases->named = true;
     return cases;
 }

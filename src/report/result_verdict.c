@@ -60,7 +60,8 @@ bool kpi_is_of(const struct result_kpi *kpi, const struct result_case *c)
     return kpi->value == result_quantity(c, kpi->of);
 }
 
-/* Returns the suite, which its cases have as a tag and the command names, or the only kernel; NULL: neither. */
+/* Returns the suite, which its cases have as a tag and the command names, or which is a file; or the only kernel. NULL:
+ * neither. */
 static const char *what_ran(const struct result *result, struct arena *arena)
 {
     const struct result_case *cases = result->cases;
@@ -70,6 +71,9 @@ static const char *what_ran(const struct result *result, struct arena *arena)
             if (!strcmp(path_stem(path_base(result->argv[k]), ".json", arena), cases[0].tags[t]) &&
                 COUNT_WHERE(c, cases, count, text_among(cases[0].tags[t], c->tags, c->tag_count)) == count)
                 return cases[0].tags[t];
+    for (size_t k = 2; k < result->argc; k++)
+        if (text_ends(result->argv[k], ".json") && *result->argv[k - 1] != '-')
+            return path_stem(path_base(result->argv[k]), ".json", arena);
     return count && COUNT_WHERE(c, cases, count, !strcmp(c->kernel, cases[0].kernel)) == count ? cases[0].kernel : NULL;
 }
 
