@@ -20,7 +20,6 @@ enum chart_kind {
     CHART_DASHED,   /* the same for a value that was not measured */
     CHART_BOUNDARY, /* thin; its name at its end */
     CHART_BAND,     /* between `low` and `high` */
-    CHART_INTERVAL, /* a mark, and a line along y from `low` to `high` */
     CHART_BAR,      /* from `low` to `high` */
     CHART_CELL,     /* of a heat map: both axes have names; `share` sets the colour */
     CHART_KINDS

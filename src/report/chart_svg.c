@@ -180,17 +180,6 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
     struct svg *svg = &sheet->svg;
     const size_t stride = stride_of(series);
     const bool each = sheet->said || sheet->rows;
-    /* With hundreds of marks the intervals would hide each other. */
-    if (series->kind == CHART_INTERVAL && sheet->said) {
-        svg_parts(svg, "reach", series->look);
-        for (size_t k = 0; k < series->count; k += stride) {
-            const struct chart_point *p = &series->points[k];
-            const double x = svg_x(svg, p->x);
-            if (isfinite(p->low) && isfinite(p->high))
-                text_addf(svg->out, "M%.1f %.1fL%.1f %.1f", x, svg_y(svg, p->low), x, svg_y(svg, p->high));
-        }
-        svg_parts_end(svg, NULL);
-    }
     if (each)
         svg_marks(svg, series->look);
     else
@@ -297,9 +286,8 @@ static void draw_group(struct sheet *sheet, size_t series, draw_function *draw)
 static void draw_series(struct sheet *sheet)
 {
     static draw_function *const drawn[CHART_KINDS] = {
-        [CHART_MARKS] = draw_marks, [CHART_CURVE] = draw_curve,   [CHART_LINE] = draw_line,
-        [CHART_DASHED] = draw_line, [CHART_BOUNDARY] = draw_line, [CHART_INTERVAL] = draw_marks,
-        [CHART_BAR] = draw_bars,    [CHART_BAND] = draw_band,     [CHART_CELL] = draw_cells};
+        [CHART_MARKS] = draw_marks,   [CHART_CURVE] = draw_curve, [CHART_LINE] = draw_line, [CHART_DASHED] = draw_line,
+        [CHART_BOUNDARY] = draw_line, [CHART_BAR] = draw_bars,    [CHART_BAND] = draw_band, [CHART_CELL] = draw_cells};
     const struct chart *chart = sheet->chart;
     for (size_t k = 0; k < chart->count; k++)
         draw_group(sheet, k, drawn[chart->series[k].kind]);
@@ -314,7 +302,7 @@ static void draw_series(struct sheet *sheet)
             draw_group(sheet, k, name_line);
     for (size_t k = 0; k < chart->count; k++) {
         const enum chart_kind kind = chart->series[k].kind;
-        if (kind == CHART_MARKS || kind == CHART_CURVE || kind == CHART_INTERVAL)
+        if (kind == CHART_MARKS || kind == CHART_CURVE)
             draw_group(sheet, k, name_marks);
     }
 }

@@ -35,11 +35,11 @@ struct chart_point *chart_case(struct chart *chart, struct chart_series *series,
 
 /* ---- predicted against measured ---- */
 
-static struct chart_series *series_named(struct chart *chart, enum chart_kind kind, const char *name)
+static struct chart_series *series_named(struct chart *chart, const char *name)
 {
     struct chart_series *known = FIND_ROW(chart->series, chart->count, name, name);
     return known                         ? known
-           : chart->count < CHART_SERIES ? chart_add(chart, kind, name, chart->count)
+           : chart->count < CHART_SERIES ? chart_add(chart, CHART_MARKS, name, chart->count)
                                          : &chart->series[CHART_SERIES - 1];
 }
 
@@ -53,11 +53,7 @@ static void add_predictions(struct document *document, const struct result *resu
         if (!is_mark(c) || !(c->prediction.time_ns > 0))
             continue;
         const char *limiter = c->prediction.limiter && *c->prediction.limiter ? c->prediction.limiter : "not told";
-        struct chart_point *point = chart_case(chart, series_named(chart, CHART_INTERVAL, limiter), result_case_time(c),
-                                               c->prediction.time_ns, c);
-        point->cost = 0;
-        point->low = c->prediction.low_ns;
-        point->high = c->prediction.high_ns;
+        chart_case(chart, series_named(chart, limiter), result_case_time(c), c->prediction.time_ns, c)->cost = 0;
         within += fabs(c->prediction.time_ns / result_case_time(c) - 1) <= 0.2;
         count++;
     }
@@ -65,8 +61,8 @@ static void add_predictions(struct document *document, const struct result *resu
         return;
     chart->desc = arena_printf(
         arena,
-        "Each case's predicted time over its measured one, with the range that 80 %% of truths lie in; by what "
-        "limits it. %zu of %zu predictions are within 20 %%.",
+        "Each case's predicted time over its measured one, by what limits it. %zu of %zu predictions are within "
+        "20 %%.",
         within, count);
     chart->x = (struct chart_axis){.title = "measured time", .unit = UNIT_TIME};
     chart->y = (struct chart_axis){.title = "predicted time", .unit = UNIT_TIME};
@@ -96,7 +92,7 @@ static void add_occupancy(struct document *document, const struct result *result
         "latency, until something else limits.");
     FOR_EACH(const struct result_case, c, result->cases, result->case_count)
         if (is_mark(c) && c->code.known && c->code.waves_per_simd > 0 && c->fraction > 0)
-            chart_case(chart, series_named(chart, CHART_MARKS, c->kernel), c->code.waves_per_simd, c->fraction, c);
+            chart_case(chart, series_named(chart, c->kernel), c->code.waves_per_simd, c->fraction, c);
     chart->x = (struct chart_axis){.title = "waves per SIMD", .unit = UNIT_NUMBER, .scale = CHART_LINEAR};
     chart->y = (struct chart_axis){.title = "share of the ceiling", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
     chart_fit(chart, false, 0);

@@ -60,21 +60,19 @@ bool kpi_is_of(const struct result_kpi *kpi, const struct result_case *c)
     return kpi->value == result_quantity(c, kpi->of);
 }
 
-/* Returns the suite, which its cases have as a tag and the command names, or which is a file; or the only kernel. NULL:
- * neither. */
+/* What the command names, "quick" or "norm, gemm", or else the only kernel; NULL: neither. */
 static const char *what_ran(const struct result *result, struct arena *arena)
 {
     const struct result_case *cases = result->cases;
-    const size_t count = result->case_count;
-    for (size_t t = 0; count && t < cases[0].tag_count; t++)
-        for (size_t k = 0; k < result->argc; k++)
-            if (!strcmp(path_stem(path_base(result->argv[k]), ".json", arena), cases[0].tags[t]) &&
-                COUNT_WHERE(c, cases, count, text_among(cases[0].tags[t], c->tags, c->tag_count)) == count)
-                return cases[0].tags[t];
-    for (size_t k = 2; k < result->argc; k++)
-        if (text_ends(result->argv[k], ".json") && *result->argv[k - 1] != '-')
-            return path_stem(path_base(result->argv[k]), ".json", arena);
-    return count && COUNT_WHERE(c, cases, count, !strcmp(c->kernel, cases[0].kernel)) == count ? cases[0].kernel : NULL;
+    const char *words = "";
+    for (size_t k = 2; k < result->argc && *result->argv[k] != '-'; k++)
+        words = arena_printf(arena, "%s%s%s", words, *words ? ", " : "",
+                             path_stem(path_base(result->argv[k]), ".json", arena));
+    if (*words)
+        return words;
+    const bool one =
+        result->case_count && COUNT_WHERE(c, cases, result->case_count, strcmp(c->kernel, cases->kernel)) == 0;
+    return one ? cases->kernel : NULL;
 }
 
 /* "quick on AMD Instinct MI300X". */
@@ -206,6 +204,9 @@ static const char *action_of(const struct result *result, const struct result_ca
                             *result_case_finding(finding) ? result_case_finding(finding) : "error");
     if (result_is_disturbed(result))
         return arena_printf(arena, "%s; run it again when the machine is quiet", disturbed_words(result, arena));
+    if (result->case_count &&
+        COUNT_WHERE(c, result->cases, result->case_count, c->status == CASE_SKIPPED) == result->case_count)
+        return arena_printf(arena, "nothing was %s: %.200s", result_kind(result), text_or_empty(result->cases->reason));
     if (!result->machine.level_count)
         return "no ceiling is known for this device: rooftile roofline measures them";
     return worst ? arena_printf(arena, "%s shows why", explain_command(result, worst, arena)) : NULL;

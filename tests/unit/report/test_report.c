@@ -396,7 +396,7 @@ static void the_last_lines_say_what_to_do(void **state)
                            "\n1 of 3 cases was disturbed by a neighbour, or the clock moved: do not compare this run; "
                            "run it again when the machine is quiet\n"));
     result.case_count = 0;
-    assert_string_equal(last_lines(&out, &result), "A \"CPU\", 0 cases: nothing to do\n");
+    assert_string_equal(last_lines(&out, &result), "quick on A \"CPU\", 0 cases: nothing to do\n");
     text_release(&out);
 }
 
