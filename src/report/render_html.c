@@ -344,8 +344,6 @@ static void put_table(struct page *page, const struct table *table, const char *
     put_head(page, t, shown, count);
     put_rows(page, t, names, shown, count);
     text_add(page->out, "</table></div>\n");
-    if (*shared && t->named)
-        put_text(page->out, &(struct section){.text = shared, .tone = TONE_DIM});
     if (rows < t->row_count) {
         text_addf(page->out, "<p class=\"dim\">%zu more%s", t->row_count - rows, t->rest ? "; " : "");
         text_add_xml(page->out, t->rest);

@@ -80,7 +80,7 @@ static void test_table(void **state)
     if (!text_starts(out.data, table_text))
         fail_msg("got:\n%s\nexpected:\n%s", out.data, table_text);
     assert_string_equal(last_lines(&out, &result),
-                        "A \"CPU\", 6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 "
+                        "x on A \"CPU\", 6 cases: 2 measured, 2 verified, 1 failed, 1 skipped, 1 crashed, 1 timeout, 1 "
                         "impossible in 2 trials; copy at 90 % of DRAM; most time to win: copy n=1, 100 ns\n"
                         "look first at copy n=2: impossible\n");
     text_release(&out);
@@ -97,7 +97,7 @@ static void test_predicted(void **state)
     report(&out, &result, "table", 100);
     assert_true(text_starts(out.data, banner));
     /* Whoever sees only the end of it must see it too. */
-    assert_non_null(strstr(out.data, "\n\nPREDICTED (nothing was executed): A \"CPU\", 6 cases: 2 predicted,"));
+    assert_non_null(strstr(out.data, "\n\nPREDICTED (nothing was executed): x on A \"CPU\", 6 cases: 2 predicted,"));
     assert_non_null(strstr(out.data, "6 cases: 2 predicted,"));
     assert_non_null(strstr(report(&out, &result, "csv", 0), ",predicted,"));
     text_release(&out);
@@ -159,7 +159,7 @@ static void test_widths(void **state)
     report(&out, &result, "table", 80);
     assert_null(strstr(out.data, "ceiling_raised,"));
     assert_non_null(strstr(out.data, "\ninterference (3): "));
-    assert_non_null(strstr(out.data, "\n  m=4096 n=4096 dtype=bf16 layout=nt tile=256\n    "));
+    assert_non_null(strstr(out.data, "\n  m=4096 n=4096 dtype=bf16 layout=nt tile=256"));
     assert_non_null(strstr(line_with(&line, out.data, "m=16 "), "  ce"));
     assert_non_null(strstr(out.data, "flags\n"));
     /* A flag of all rows is a sentence below the table alone. */
