@@ -35,7 +35,37 @@ static bool moved_alike(const struct history_series *a, const struct history_ser
            !strcmp(a->cause, b->cause) && !strcmp(a->commits, b->commits) && !strcmp(a->reason, b->reason);
 }
 
-/* The findings come first in the gate's series, the worst first. */
+static struct cell word(const struct history_series *s)
+{
+    static const char *const words[FINDING_KINDS][2] = {
+        [FINDING_CONFIRMED] = {"SLOWER", "WORSE"}, [FINDING_OPEN] = {"STILL SLOWER", "STILL WORSE"},
+        [FINDING_TENTATIVE] = {"TENTATIVE"},       [FINDING_BROKEN] = {"BROKEN"},
+        [FINDING_MISSING] = {"MISSING"},           [FINDING_TIMER] = {"TIMER"},
+        [FINDING_CHANGED] = {"CHANGED"},           [FINDING_SLOW] = {"SLOW"},
+        [FINDING_IMPROVED] = {"FASTER", "BETTER"},
+    };
+    const bool better = s->finding == FINDING_IMPROVED || (s->finding == FINDING_CONFIRMED && !s->slower);
+    const char *const *found = words[better ? FINDING_IMPROVED : s->finding];
+    return cell_toned(s->is_kpi && found[1] ? found[1] : found[0],
+                      better                                                             ? TONE_GOOD
+                      : s->finding == FINDING_TENTATIVE || s->finding >= FINDING_CHANGED ? TONE_DOUBT
+                                                                                         : TONE_BAD);
+}
+
+/* What is broken or missing, then what is worse by how much, then doubts, then improvements. */
+static int worst_first(const void *a, const void *b)
+{
+    const struct moved *p = a, *q = b;
+    double sizes[2], ranks[2];
+    for (int k = 0; k < 2; k++) {
+        const struct moved *m = k ? q : p;
+        const enum tone tone = word(m->first).tone;
+        sizes[k] = isfinite(m->most) ? fmax(fabs(m->most), fabs(m->least)) : INFINITY;
+        ranks[k] = tone == TONE_BAD ? 0 : tone == TONE_DOUBT ? 1 : 2;
+    }
+    return ORDER(ranks[0], ranks[1]) ?: ORDER(sizes[1], sizes[0]) ?: ORDER(p->first, q->first);
+}
+
 static struct moved *moved_of(size_t *count, const struct history_gate *gate, struct arena *arena)
 {
     struct moved *list = NULL;
@@ -54,6 +84,8 @@ static struct moved *moved_of(size_t *count, const struct history_gate *gate, st
             ARENA_PUSH(arena, list, *count, (struct moved){.first = s, 1, of, change_of(s), change_of(s), NULL});
         }
     }
+    if (*count)
+        qsort(list, *count, sizeof(*list), worst_first);
     return list;
 }
 
@@ -131,23 +163,6 @@ static const char *story(const struct moved *m, struct arena *arena)
     default:
         return "";
     }
-}
-
-static struct cell word(const struct history_series *s)
-{
-    static const char *const words[FINDING_KINDS][2] = {
-        [FINDING_CONFIRMED] = {"SLOWER", "WORSE"}, [FINDING_OPEN] = {"STILL SLOWER", "STILL WORSE"},
-        [FINDING_TENTATIVE] = {"TENTATIVE"},       [FINDING_BROKEN] = {"BROKEN"},
-        [FINDING_MISSING] = {"MISSING"},           [FINDING_TIMER] = {"TIMER"},
-        [FINDING_CHANGED] = {"CHANGED"},           [FINDING_SLOW] = {"SLOW"},
-        [FINDING_IMPROVED] = {"FASTER", "BETTER"},
-    };
-    const bool better = s->finding == FINDING_IMPROVED || (s->finding == FINDING_CONFIRMED && !s->slower);
-    const char *const *found = words[better ? FINDING_IMPROVED : s->finding];
-    return cell_toned(s->is_kpi && found[1] ? found[1] : found[0],
-                      better                                                             ? TONE_GOOD
-                      : s->finding == FINDING_TENTATIVE || s->finding >= FINDING_CHANGED ? TONE_DOUBT
-                                                                                         : TONE_BAD);
 }
 
 static const char *headline(const struct history_gate *gate)
@@ -258,8 +273,8 @@ static struct table *series_of(const struct history_gate *gate, struct arena *ar
 /* For people: a row for each group of series that moved together, which links to its chart. */
 static struct table *findings_of(const struct moved *list, size_t count, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.title = ""},
-                                                  {.title = "case"},
+    static const struct table_column columns[] = {{.title = "case"},
+                                                  {.title = "verdict"},
                                                   {.title = "this run", .unit = UNIT_NUMBER},
                                                   {.title = "what happened", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
@@ -267,7 +282,7 @@ static struct table *findings_of(const struct moved *list, size_t count, struct 
         const struct history_series *s = list[k].first;
         struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
         keys->page = list[k].key ? arena_printf(arena, "#%s", list[k].key) : NULL;
-        table_add(table, (struct cell[]){word(s), cell_text(name_of(&list[k], arena)),
+        table_add(table, (struct cell[]){cell_text(name_of(&list[k], arena)), word(s),
                                          list[k].count == 1 ? cell_quantity(s->this_run, s->shown_unit) : cell_absent(),
                                          cell_text(story(&list[k], arena))})
             ->keys = keys;
@@ -320,9 +335,9 @@ static void add_facts(struct document *document, const struct history_gate *gate
 
 /* Suggests a next command with the worst series as its example. A label that contains glob characters would not
  * match itself. */
-static const char *action_of(const struct history_gate *gate, struct arena *arena)
+static const char *action_of(const struct history_gate *gate, const struct moved *worst, struct arena *arena)
 {
-    const struct history_series *s = gate->series;
+    const struct history_series *s = worst ? worst->first : NULL;
     if (history_exit_code(gate, false) != 1)
         return gate->findings[FINDING_TENTATIVE]
                    ? "next: measure the tentative ones again with --confirm SUITE, or wait for the next run"
@@ -393,7 +408,7 @@ void gate_document(struct document *document, const struct history_gate *gate)
                                                 : gate->quiet                       ? TONE_GOOD
                                                                                     : TONE_PLAIN);
     document->verdict = arena_printf(arena, "%s%s%s: %s", verdict, *verdict ? "\n" : "", headline(gate), counts);
-    document->action = action_of(gate, arena);
+    document->action = action_of(gate, list, arena);
     document->name = "gate";
     document->date = gate->run;
     add_facts(document, gate, summary);

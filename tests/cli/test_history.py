@@ -86,10 +86,10 @@ def quiet_runs(bench):
 def one_step(bench):
     bench.fresh().add_all(range(10))
     bench.add_all([10], ratios={1024: 1.05})
-    bench.gate(0, "one run of +5 %", ["TENTATIVE  stream_copy n=1Ki", "NO CONFIRMED REGRESSION: 1 tentative, 11 quiet", "--confirm SUITE"])
+    bench.gate(0, "one run of +5 %", ["stream_copy n=1Ki  TENTATIVE", "NO CONFIRMED REGRESSION: 1 tentative, 11 quiet", "--confirm SUITE"])
     bench.gate(4, "one run of +5 %, strictly", None, "--strict")
     bench.add_all([11], ratios={1024: 1.05})
-    bench.gate(1, "two runs of +5 %", ["SLOWER  stream_copy n=1Ki", "since 2026-03-11", "REGRESSION: 1 slower, 11 quiet",
+    bench.gate(1, "two runs of +5 %", ["stream_copy n=1Ki  SLOWER", "since 2026-03-11", "REGRESSION: 1 slower, 11 quiet",
                                         "next: rooftile history show 'stream_copy n=1Ki'", "environment, 090909090909"[:11]])
     gate = validated(bench, bench.history("gate", "--format", "json"), "gate of a step")
     check(findings(gate) == {("confirmed", "stream_copy/n=1024")}, f"a step: {findings(gate)}")
@@ -103,7 +103,7 @@ def one_step(bench):
     check_dashboard("rooftile_gate", metrics)
     (labels, change), = metrics["rooftile_gate_change_ratio"]
     check(0.04 < change < 0.06 and labels["worse"] == "1" and "n=1024" in labels["case"], f"metrics: what changed, and how much: {labels}")
-    bench.gate(1, "four runs of +5 %", ["STILL SLOWER  stream_copy n=1Ki", "since 2026-03-11", "1 still slower"])
+    bench.gate(1, "four runs of +5 %", ["stream_copy n=1Ki  STILL SLOWER", "since 2026-03-11", "1 still slower"])
     shown = bench.history("show")
     check_run(shown, 0, "show", stdout=["case ", "last 14 runs", "open: +5."])
     widths = {len(line.split("batch")[0]) for line in shown.stdout.splitlines() if "batch" in line}
@@ -147,10 +147,10 @@ def news(bench):
     """Series of a kernel that moved together are one row; an improvement stays in the verdict for two weeks; missing nights are counted."""
     bench.fresh().add_all(range(10))
     bench.add_all([12, 13], ratios={1024 * k: 0.9 for k in (1, 2)})
-    done = bench.gate(0, "two are faster", ["FASTER  stream_copy, 2 of 12", "-10 % since 2026-03-13", "stream_copy, 2 of 12: 1", "% faster since"])
+    done = bench.gate(0, "two are faster", ["stream_copy, 2 of 12  FASTER", "-10 % since 2026-03-13", "stream_copy, 2 of 12: 1", "% faster since"])
     check(done.stdout.splitlines()[-1].startswith("NO REGRESSION: 2 faster, 10 quiet"), f"the verdict is the last line: {done.stdout}")
     bench.add_all(range(14, 21), ratios={1024 * k: 0.9 for k in (1, 2)})
-    bench.gate(0, "and days later", ["FASTER  stream_copy, 2 of 12", "2 still faster, 12 quiet"])
+    bench.gate(0, "and days later", ["stream_copy, 2 of 12  FASTER", "2 still faster, 12 quiet"])
     gate = validated(bench, bench.history("gate", "--format", "json"), "gate of improvements")
     check(findings(gate) == {("improved", "stream_copy/n=1024"), ("improved", "stream_copy/n=2048")}, f"improvements: {findings(gate)}")
     check_run(run("report", "--history", DB, "-o", "site", home=bench.home), 0, "a site")
@@ -165,12 +165,12 @@ def news(bench):
 def suite_step(bench):
     bench.fresh().add_all(range(10))
     bench.add_all([10, 11], ratios=1.03)
-    check_run(bench.history("gate", "--json", "gate.json"), 1, "table and JSON", stdout="SLOWER  all memory cases")
+    check_run(bench.history("gate", "--json", "gate.json"), 1, "table and JSON", stdout="all memory cases  SLOWER")
     gate = validated(bench, bench.gate(1, "the whole suite, +3 %", None, "--format", "json"), "gate of a suite step")
     check(findings(gate) == {("confirmed", "suite:memory")}, f"a suite step: {findings(gate)}")
     check(load(bench.home / "gate.json") == gate, "--json is not --format json")
     bench.add_all([12, 13], ratios=1.03)
-    bench.gate(1, "the whole suite, later", ["STILL SLOWER  all memory cases", "1 still slower, 12 quiet"])
+    bench.gate(1, "the whole suite, later", ["all memory cases  STILL SLOWER", "1 still slower, 12 quiet"])
     check_run(bench.history("show"), 0, "show of a suite step", stdout="all memory cases: open: +")
     check_run(bench.history("accept", "suite:memory", "--reason", "firmware"), 0, "accept a class")
     bench.gate(0, "the whole suite, accepted", "NO REGRESSION: 12 quiet")
@@ -196,12 +196,12 @@ def skip(result):
 def missing_and_broken(bench):
     bench.fresh().add_all(range(8))
     bench.add_all([8], change=without(4096))
-    bench.gate(1, "a missing case", ["MISSING  stream_copy n=4Ki", "not in this run", "1 missing"])
+    bench.gate(1, "a missing case", ["stream_copy n=4Ki  MISSING", "not in this run", "1 missing"])
     check_run(bench.history("accept", "stream_copy n=4Ki", "--reason", "retired"), 0, "accept a missing case")
     bench.gate(0, "a missing case, accepted", "NO REGRESSION: 11 quiet")
     check_run(bench.history("show"), 0, "show of a retired case", stdout="accepted as gone")
     bench.add_all([9], change=lambda r: (without(4096)(r), fail(r)))
-    done = bench.gate(1, "a wrong result", ["BROKEN  stream_copy n=2Ki", "verification: c[17] is 3.5, expected 4"])
+    done = bench.gate(1, "a wrong result", ["stream_copy n=2Ki  BROKEN", "verification: c[17] is 3.5, expected 4"])
     check("accept" not in done.stdout, "the gate advises to accept a wrong result")
     bench.add_all([10], change=skip)
     done = bench.gate(1, "a hostile reason", "BROKEN")
@@ -242,7 +242,7 @@ def other_timer(bench):
         case["id"] = case["id"].replace("timer=batch", "timer=event")
     bench.fresh().add_all(range(8))
     bench.add_all([8], change=change)
-    bench.gate(0, "another timer", ["TIMER  stream_copy n=2Ki", "timed by event this run, by batch before"])
+    bench.gate(0, "another timer", ["stream_copy n=2Ki  TIMER", "timed by event this run, by batch before"])
     bench.gate(4, "another timer, strictly", None, "--strict")
 
 
@@ -277,10 +277,10 @@ def confirmed_at_once(bench):
         runs.set_time(case, least * 0.001, [1, 1, 1])
     fast.fresh().add_all(range(8))
     fast.add_all([8], ratios={1024: 1000})
-    fast.gate(0, "a thousand times as slow, once", "TENTATIVE  stream_copy n=1Ki")
+    fast.gate(0, "a thousand times as slow, once", "stream_copy n=1Ki  TENTATIVE")
     check_run(fast.history("gate", "--confirm", "again.json", "--trials", "3", "--device", "cpu"), 1, "and when it is measured again",
-              stdout=["SLOWER  stream_copy n=1Ki", "REGRESSION"], stderr="measuring 1 case again")
-    fast.gate(1, "and the next gate says the same", "SLOWER  stream_copy n=1Ki")
+              stdout=["stream_copy n=1Ki  SLOWER", "REGRESSION"], stderr="measuring 1 case again")
+    fast.gate(1, "and the next gate says the same", "stream_copy n=1Ki  SLOWER")
     fast.fresh().add_all(range(8))
     fast.add_all([8], ratios={1024: 1000}, change=other_code)
     done = fast.history("gate", "--confirm", "again.json", "--trials", "1", "--device", "cpu")
@@ -301,7 +301,7 @@ def changed_inputs(bench):
         case["identity"]["inputs"] = "0123456789abcdef"
     bench.fresh().add_all(range(8))
     bench.add_all([8], ratios={2048: 1.5}, change=change)
-    bench.gate(0, "other input data", ["CHANGED  stream_copy n=2Ki", "input data changed: it starts anew", "1 changed"])
+    bench.gate(0, "other input data", ["stream_copy n=2Ki  CHANGED", "input data changed: it starts anew", "1 changed"])
     bench.gate(4, "other input data, strictly", None, "--strict")
     validated(bench, bench.history("gate", "--format", "json"), "gate of other input data")
     check_run(bench.history("show", "stream_copy n=2Ki"), 0, "show of other input data", stdout="input data changed: it starts anew")
