@@ -48,7 +48,7 @@ class Transfers:
         self.alone = True
         self.row_kind = self.column_kind = self.origin = None
         self.columns, self.listed, self.ways = [], [], []
-        self.check, self.checked, self.in_hbm = None, set(), False
+        self.check, self.checked, self.in_hbm = None, [], False
 
     def add_transfer(self, size, ms, rate, alone, path):
         """Size 0: not known."""
@@ -182,7 +182,7 @@ class Transfers:
         _, is_test, test = line.partition("Testing ")
         found = next((check for check in CHECKS if is_test and test.startswith(check[0])), None)
         if found:
-            self.check, self.checked = found, set()
+            self.check, self.checked = found, []
         if not self.check:
             return False
         words, path, size = self.check
@@ -191,10 +191,11 @@ class Transfers:
             self.trace.note(f"{self.trace.path}: TransferBench's healthcheck: {words}: {failed[1]} below its limit")
         elif "PASS" in line and not self.checked:
             self.trace.skip("TransferBench's healthcheck says no rate of what passes: VERBOSE=1 prints them")
-        if rate and rate.groups()[:2] not in self.checked:
-            self.checked.add(rate.groups()[:2])
+        devices = [int(device) for device in rate.groups()[:2] if device] if rate else []
+        if devices and devices not in self.checked and len(devices) == 1 + words.startswith("all"):
+            self.checked.append(devices)
             self.size, self.alone = size, words.startswith("unidirectional")
-            self.add_rate(float(rate[3]), path.format(*(int(device) for device in rate.groups()[:2] if device)))
+            self.add_rate(leading_number(rate[3])[0] or 0.0, path.format(*devices))
         return bool(found or failed or rate)
 
     def read_together(self, line):
