@@ -181,6 +181,7 @@ enum status cmd_import(struct call *call, struct err *err)
 {
     struct import_options wanted = options_of_import(call->options, call->arena);
     struct session *kernels = arena_alloc(call->arena, sizeof(*kernels));
+    const char *out = call->options->out;
     const size_t args = call->options->arg_count;
     const char **files = arena_array(call->arena, args + 1, sizeof(*files)), *manifests = NULL;
     const char **folders = arena_array(call->arena, args + 1, sizeof(*folders));
@@ -200,20 +201,20 @@ enum status cmd_import(struct call *call, struct err *err)
     if (!file_count)
         return err_set(err, ERR_USAGE, "%s is a folder: beside a trace it is searched for the code of its kernels",
                        folders[0]);
-    if (folder_count && (!call->options->out || !strcmp(call->options->out, "-")))
+    if (folder_count && (!out || !strcmp(out, "-") || is_page(call->options)))
         return err_set(err, ERR_USAGE, "%s is a folder: the manifests of what is found in it go beside -o SUITE.json",
                        folders[0]);
-    enum status status = cli_check_output(call->options->out, call->arena, err);
+    enum status status = cli_check_output(out, call->arena, err);
     if (!status)
         status = session_go(kernels, SESSION_CATALOG, err);
     wanted.kernels = &kernels->catalog;
     if (!status)
         status = import_read(&import, files, file_count, &wanted, call->arena, err);
     if (!status && folder_count)
-        status = import_code(&import, folders, folder_count, call->options->out, &manifests, call->arena, err);
+        status = import_code(&import, folders, folder_count, out, &manifests, call->arena, err);
     if (status)
         return status;
-    const char *name = path_base(files[0]), *out = call->options->out;
+    const char *name = path_base(files[0]);
     import.machine = call->options->machine ? call->options->machine : machine_of(&import, call->arena);
     const bool any = import_suite(&suite, &import, arena_strndup(call->arena, name, strcspn(name, ".")),
                                   manifests ? path_base(manifests) : NULL);

@@ -355,6 +355,8 @@ def pages(home):
                                         "MT16x16x128 MI16x16x1")), "what the page has")
     check_run(run("import", bert, "-o", "suite.json", "--format", "markdown", home=home), 0, "a suite, and the table", stdout="### Where the time goes")
     check(load(home / "suite.json")["cases"], "a suite")
+    (home / "code").mkdir()
+    check_run(run("import", bert, "code", "-o", "page.html", home=home), 2, "code beside a page", stderr="go beside -o SUITE.json")
     check_run(run("import", "--diff", bert, bert, "-o", "two.html", home=home), 0, "two traces", stdout="")
     two = (home / "two.html").read_text()
     check(all(word in two for word in ("GPU time: 391 us, then 391 us", "no operator takes longer in B", ">of A<", ">of B<", "idle, waiting for the host")), "side by side")
