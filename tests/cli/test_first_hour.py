@@ -367,9 +367,9 @@ def columns(home):
         done = run("report", "r.json", home=home, COLUMNS=str(width))
         widest = max(map(len, done.stdout.splitlines()))
         check(width * 0.6 < widest <= width, f"COLUMNS={width}: {widest} columns")
-        for words in (["plan", "quick", *SIM.split()], ["plan", "gemm", *SIM.split()], ["list"],
+        for words in (["plan", "quick", *SIM.split()], ["list"],
                       ["list", "gemm_buffered"], ["list", "--targets"], ["report", "r.json", "-v"], ["devices"], ["check", "mine"],
-                      ["predict", "mine", "--machine", "all"], ["plan", "attention", "--device", "sim:mi300x,sim:h100,sim:b200"], ["run", "--help"], ["history", "--help"]):
+                      ["predict", "mine", "--machine", "all"], ["plan", "stream_triad", "gemm_buffered", "--device", "sim:mi300x,sim:h100,sim:b200"], ["run", "--help"], ["history", "--help"]):
             done = run(*words, home=home, COLUMNS=str(width))
             long = [line for line in done.stdout.splitlines() if len(line) > width and "rooftile " not in line]  # examples are copied
             check(not long and done.stdout, f"COLUMNS={width} {words}: {long[:1]}")

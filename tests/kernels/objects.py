@@ -3,9 +3,11 @@
 that ROOFTILE_TEST_CACHE names), each is compiled once, and every test of code reads it there.
 
 A plain run compiles a sample, always the same one. Each kernel is compiled for the newest CDNA, gfx950, as `check --run`
-verifies it (which test_emulated.py builds upon), and by the number of its source in the list, with its default parameters, for an RDNA with waves of 32 (and for another with waves of 64 what asks for the wave, and some others); every
-second one for an older CDNA too, and every fourth and all matrix kernels for gfx1250. Each of its types is compiled for one target,
-those of 8 bits for each that has them, those of matrix kernels for one with MFMA and one with WMMA. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and every mode."""
+verifies it (which test_emulated.py builds upon), and with its default parameters for one RDNA, chosen by the number of its source in
+the list: with waves of 32, and for another one with waves of 64 if it asks for the wave. Every third source is compiled for an older
+CDNA too, and every eighth and half of the matrix kernels for gfx1250. Each type is compiled for one target, of
+matrix kernels for one with MFMA and one with WMMA. ROOFTILE_TEST_ALL=1 (scripts/test --all) compiles every type for every target, and
+every mode."""
 import dataclasses
 import json
 import os
@@ -40,6 +42,11 @@ class Kernel:
     require: str  # what it needs of a device
     check: tuple  # (name, value) of the parameters that it is verified at
     compiled_in: frozenset  # names of parameters that its code is compiled for; the others are told at run time
+
+    @property
+    def takes_shapes_at_32(self):
+        """In a sample waves of 32 have either its shapes (test_shapes.py) or its check size (verified.py), waves of 64 the other, too."""
+        return self.asks_for_wave and sum(self.name.encode()) % 2 == 0
 
 
 def clang():
@@ -156,16 +163,16 @@ def sample(kernels, rows):
 
     for kernel in kernels:
         add([name for name in cdna if name == NEWEST_CDNA], 0, kernel, dict(kernel.check))
-        if kernel.number % 2 == 0 or NEWEST_CDNA not in cdna:
-            add(older, kernel.number // 2, kernel, {})
-        if kernel.number % 4 == 0 or kernel.is_matrix:
+        if kernel.number % 3 == 0 or NEWEST_CDNA not in cdna:
+            add(older, kernel.number // 3, kernel, {})
+        if kernel.number % (2 if kernel.is_matrix else 8) == 0:
             add([name for name in names if name == CDNA_WAVE32], 0, kernel, {})
         add(rdna, kernel.number, kernel, {}, mode=0 if kernel.number % 3 else 2)
-        if kernel.asks_for_wave or kernel.number % 3 == 0:
+        if kernel.asks_for_wave:
             add(rdna, kernel.number + 3, kernel, {}, mode=1)
         for number, params in enumerate(variants(kernel)[1:]):
-            is_fp8 = re.match(r"e\dm\d", params["dtype"])
-            choices = [[target] for target in FP8_TARGETS] if is_fp8 else MATRIX_TARGETS if kernel.is_matrix else [names]
+            is_fp8 = re.match(r"e\dm\d(fnuz)?", params["dtype"])
+            choices = [FP8_TARGETS[:1] if is_fp8[1] else FP8_TARGETS[1:]] if is_fp8 else MATRIX_TARGETS if kernel.is_matrix else [names]
             for choice in choices:
                 add([name for name in names if name in choice], kernel.number + 1 + number, kernel, params)
     return orders

@@ -5,7 +5,7 @@
   - clang from LLVM 19 on, where there is one: PTX for sm_90a and sm_80, without a CUDA toolkit, that calls nothing, has no arrays
     outside of registers, and has the instructions that the measured loops are about. Where ptxas is at hand it must take that PTX
     and keep all in registers too.
-Each source at its defaults for one target; with ROOFTILE_TEST_ALL=1 in every type for all of them."""
+Every second source, and all whose instructions are looked for, at their defaults for one target; with ROOFTILE_TEST_ALL=1 in every type for all of them."""
 import concurrent.futures
 import json
 import os
@@ -52,9 +52,11 @@ MATRIX += [(name, {"dtype": "bf16", "D": size}) for name in ("attention_prefill"
 
 
 def orders_for(kernels, targets, more):
-    """Of a sample each source for one target, at the defaults; else all for all, in every type."""
+    """Of a sample every second source, and those in INSTRUCTIONS, for one target, at the defaults; else all for all, in every type."""
     orders = objects.Orders()
     for kernel in kernels:
+        if not objects.EVERYTHING and kernel.number % 2 and kernel.stem not in INSTRUCTIONS:
+            continue
         for target in targets if objects.EVERYTHING else [targets[kernel.number % len(targets)]]:
             for params in objects.variants(kernel) if objects.EVERYTHING else [{}]:
                 orders.add(target, 32, 0, kernel.name, params)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The kernels' results in the shapes that check.params leaves out (shapes/FAMILY.json, suites): GPU work-groups on the CPU
-device, tails, slices that are empty, other dtypes; those that know the wavefront at both of its sizes. A case may be skipped
+device, tails, slices that are empty, other dtypes. A case may be skipped
 only for what its manifest requires, and each kernel must be verified by some case, unless it needs instructions that not
 every processor has. Loops stay loops here: unrolled, as verified.py has them at check.params, they take the compiler four times as
-long and compute the same. Of a sample one of a kernel's code objects is compiled, or one for each size of the wave where it asks for that,
-and does all that it can; with ROOFTILE_TEST_ALL=1 all are, for both."""
+long and compute the same. Of a sample one of a kernel's code objects is compiled, for one size of the wave (objects.py says which), and
+does all that it can; with ROOFTILE_TEST_ALL=1 all are, for both sizes."""
 import json
 import pathlib
 import re
@@ -35,24 +35,16 @@ def plan(suite, wave, kernels, home):
     return found
 
 
-def in_sample(codes, most):
-    """So many of what can run, at even distances: the CPU's compiler takes seconds for one."""
-    able = [code for code, cases in codes.items() if any(runs for _, runs in cases)]
-    return set(able[::-(-len(able) // most) or 1])
-
-
 def choose(suite, wave, kernels, home):
-    """Ids of the cases to run at this size: all that code of a sample can do, at the one size or the other where it is the same
-    for both; cases that nothing can run are looked at, too."""
+    """Ids of the cases to run at this size: all that one code object can do, chosen among those that can run (the CPU's compiler takes
+    seconds for one), and the cases that nothing can run, which are looked at, too."""
     for name, codes in plan(suite, wave, kernels, home).items():
-        if wave != 64 and not kernels[name].asks_for_wave:
+        if not objects.EVERYTHING and (wave == 32) != kernels[name].takes_shapes_at_32:
             continue
-        kept = in_sample(codes, 2 if kernels[name].asks_for_wave else 1)
-        turns = sorted(kept)
+        able = [code for code, cases in codes.items() if any(runs for _, runs in cases)]
         for code, cases in codes.items():
-            mine = code not in kept or not kernels[name].asks_for_wave or len(turns) < 2 or turns.index(code) % 2 == (wave == 32)
             for case, runs in cases:
-                if objects.EVERYTHING or (mine and (code in kept or not runs)):
+                if objects.EVERYTHING or code in able[-1:] or not runs:
                     yield case
 
 
