@@ -35,16 +35,21 @@ def plan(suite, wave, kernels, home):
     return found
 
 
-def choose(suite, wave, kernels, home):
-    """Ids of the cases to run at this size: all that one code object can do, chosen among those that can run (the CPU's compiler takes
-    seconds for one), and the cases that nothing can run, which are looked at, too."""
-    for name, codes in plan(suite, wave, kernels, home).items():
-        if not objects.EVERYTHING and (wave == 32) != kernels[name].takes_shapes_at_32:
+def able(codes):
+    """What a kernel's code is compiled for, where it can run."""
+    return [code for code, cases in codes.items() if any(runs for _, runs in cases)]
+
+
+def choose(plans, wave, kernels):
+    """Ids of the cases to run at this size: all that one code object can do (the CPU's compiler takes seconds for one), chosen among those
+    that can run, at the other size if none can at the kernel's own; and the cases that nothing can run, which are looked at, too."""
+    for name, codes in plans[wave].items():
+        own, other = (32, 64) if kernels[name].takes_shapes_at_32 else (64, 32)
+        if not objects.EVERYTHING and wave != own and (able(plans[own][name]) or not able(plans[other][name])):
             continue
-        able = [code for code, cases in codes.items() if any(runs for _, runs in cases)]
         for code, cases in codes.items():
             for case, runs in cases:
-                if objects.EVERYTHING or code in able[-1:] or not runs:
+                if objects.EVERYTHING or code in able(codes)[-1:] or not runs:
                     yield case
 
 
@@ -52,7 +57,7 @@ def run_suites(wave, kernels, home):
     """The cases of all suites on a CPU device with waves of so many lanes."""
     cases = []
     for suite in SUITES:
-        names = sorted(set(choose(suite, wave, kernels, home)))
+        names = sorted(set(choose({size: plan(suite, size, kernels, home) for size in (64, 32)}, wave, kernels)))
         filters = [word for name in names for word in ("--filter", name)]
         out = pathlib.Path(home) / f"{suite.stem}{wave}.json"
         done = harness.run("run", suite, "--device", f"cpu:wave={wave}", "--out", out, *filters, home=home, **objects.quick_clang(home)) if names else None
