@@ -2,7 +2,7 @@
  *
  * The short convolution of Mamba and of gated delta nets: each channel is convolved with four taps of its own over this
  * token and the three before it, then silu. Elements of a token are adjacent. A lane owns a pack of channels and goes
- * over CHUNK tokens with the last three packs in registers, so a token is read once, but for three at each chunk's start.
+ * over CHUNK tokens with the last three packs in registers, so it reads a token once, but for three before the chunk.
  *
  *     workgroup (channels, chunk of tokens, sequence);   before a sequence's first token are zeros
  *

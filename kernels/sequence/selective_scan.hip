@@ -2,8 +2,8 @@
  *
  * Mamba's selective scan: a recurrence of N states for each channel, over the tokens of a sequence.
  *
- *     state[n] = e^(step * rate[n]) * state[n] + step * b[n] * x        step, x: of token and channel; b, c: of the token
- *     y = sum over n of c[n] * state[n] + skip * x                      rate, skip: of the channel
+ *     state[n] = e^(step * rate[n]) * state[n] + step * b[n] * x      step, x: of token and channel; b, c: of the token
+ *     y = sum over n of c[n] * state[n] + skip * x                    rate, skip: of the channel
  *
  * SPLIT adjacent lanes own a channel, each with N / SPLIT of its states and rates in registers, and add up what they
  * have for y; tokens follow each other. A model has too few channels to fill a large GPU with a lane for each. An
@@ -28,7 +28,8 @@ struct token_data {
 __device__ static inline token_data load_token(
     const element *x, const element *step, const element *b, const element *c, uint64_t own, uint64_t at)
 {
-    return {pack_load<IN, OWN>(b + own), pack_load<IN, OWN>(c + own), tile_decode<IN>(step[at]), tile_decode<IN>(x[at])};
+    return {pack_load<IN, OWN>(b + own), pack_load<IN, OWN>(c + own), tile_decode<IN>(step[at]),
+        tile_decode<IN>(x[at])};
 }
 
 extern "C" __global__ __launch_bounds__(BLOCK) void selective_scan(element *__restrict y, const element *__restrict x,
