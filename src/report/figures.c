@@ -409,27 +409,23 @@ static struct cell instead(const struct result_case *c, struct arena *arena)
     return cell_toned(*flags ? arena_printf(arena, "%s  %s", words, flags) : words, harmless ? TONE_DIM : TONE_BAD);
 }
 
-/* One entry per kernel, in any order of the cases. */
+/* One entry per kernel. */
 struct rates {
     struct kernel_rate {
         const char *kernel;
         bool arithmetic;
     } * items;
-    size_t count, last;
+    size_t count;
 };
 
 static bool rate_of_kernel(struct rates *rates, const struct result *result, const char *kernel, struct arena *arena)
 {
-    size_t at = rates->last;
-    if (rates->count && !strcmp(rates->items[at].kernel, kernel))
-        return rates->items[at].arithmetic;
-    for (at = 0; at < rates->count && strcmp(rates->items[at].kernel, kernel) != 0;)
-        at++;
-    if (at == rates->count)
-        ARENA_PUSH(arena, rates->items, rates->count,
-                   (struct kernel_rate){kernel, is_arithmetic(result->cases, result->case_count, kernel)});
-    rates->last = at;
-    return rates->items[at].arithmetic;
+    const struct kernel_rate *known = FIND_ROW(rates->items, rates->count, kernel, kernel);
+    if (known)
+        return known->arithmetic;
+    const bool arithmetic = is_arithmetic(result->cases, result->case_count, kernel);
+    ARENA_PUSH(arena, rates->items, rates->count, (struct kernel_rate){kernel, arithmetic});
+    return arithmetic;
 }
 
 struct table *figures_table(const struct result *result, struct arena *arena)

@@ -159,7 +159,7 @@ static void add_worth(struct document *document, const struct comparison *compar
         document_add(document, (struct section){.show = SHOW_HTML,
                                                 .key = arena_printf(arena, "worth%s", suffix),
                                                 .title = "Where time can be won",
-                                                .text = "What each case would save at its ceiling, as often as it is "
+                                                .text = "What each case would save at its roof, as often as it is "
                                                         "weighted. Probes of the device and launches are left out.",
                                                 .tone = TONE_DIM,
                                                 .table = table});

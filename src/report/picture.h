@@ -32,14 +32,14 @@ struct kernel_sum {
     const char *name;
     size_t cases;
     double time_ns;                           /* sort key */
-    double bounded_ns, bound_ns;              /* of the cases with a ceiling: their time, and what it would be there */
+    double bounded_ns, bound_ns;              /* of the cases with a roof: their time, and what it would be there */
     const struct result_case *best, *longest; /* the highest rate, the longest time */
 };
 
 struct kernel_sums {
     struct kernel_sum *items;
     size_t count;
-    const char *part, *unknown; /* bound_ns, and time without it, in words; NULL: at the ceiling */
+    const char *part, *unknown; /* bound_ns, and time without it, in words; NULL: at the roof */
 };
 
 double weight_of(const struct result_case *c);

@@ -59,9 +59,9 @@ static void add_bar(struct chart *chart, const struct kernel_sum *bar, size_t ro
     const char *words = quantity_words(bar->time_ns, UNIT_TIME, arena);
     if (bar->bounded_ns > 0)
         words = arena_printf(arena, "%s, %s", words, percent_words(bar->bound_ns / bar->bounded_ns, arena));
-    const char *said = arena_printf(
-        arena, bar->bounded_ns > 0 ? "%s\n%s of its time is left at the ceiling" : "%s\n%s, no ceiling known",
-        said_name(bar->name, arena), words);
+    const char *said =
+        arena_printf(arena, bar->bounded_ns > 0 ? "%s\n%s of its time is left at the roof" : "%s\n%s, no roof known",
+                     said_name(bar->name, arena), words);
     if (bar->bounded_ns > 0) {
         add_part(chart, 0, row, (double[]){0, bar->bound_ns}, said);
         add_part(chart, 1, row, (double[]){bar->bound_ns, bar->bounded_ns}, said);
@@ -77,16 +77,15 @@ void picture_sums(struct document *document, struct kernel_sums *bars, const cha
 {
     struct arena *arena = document->arena;
     kernel_sums_sort(bars);
-    const bool bounded = COUNT_WHERE(item, bars->items, bars->count, item->bounded_ns > 0) > 0;
-    if (!bounded)
+    if (!COUNT_WHERE(item, bars->items, bars->count, item->bounded_ns > 0))
         return;
     const size_t shown = bars->count < MOST_BARS ? bars->count : MOST_BARS;
     const char **names = arena_array(arena, shown, sizeof(*names));
     const char *more = bars->count > shown ? arena_printf(arena, " %zu more take less.", bars->count - shown) : "";
     struct chart *chart = chart_new(arena, name, title, arena_printf(arena, "%s%s", desc, more));
-    chart_add(chart, CHART_BAR, bars->part ? bars->part : "at the ceiling", 0);
+    chart_add(chart, CHART_BAR, bars->part ? bars->part : "at the roof", 0);
     chart_add(chart, CHART_BAR, "above it", LOOK_PALE);
-    chart_add(chart, CHART_BAR, bars->unknown ? bars->unknown : "no ceiling known", LOOK_HOLLOW);
+    chart_add(chart, CHART_BAR, bars->unknown ? bars->unknown : "no roof known", LOOK_HOLLOW);
     for (size_t k = 0; k < shown; k++) {
         names[k] = bars->items[k].name;
         add_bar(chart, &bars->items[k], k);
@@ -112,7 +111,7 @@ void picture_kernels(struct document *document, const struct result *result, con
         }
     }
     picture_sums(
-        document, &bars, arena_printf(document->arena, "kernels%s", suffix), "Time by kernel and ceiling",
+        document, &bars, arena_printf(document->arena, "kernels%s", suffix), "Time by kernel against its roof",
         "The time of all cases of a kernel, each as often as it is weighted, and the part of it that they would "
-        "take at their ceilings.");
+        "take at their roofs.");
 }

@@ -87,14 +87,14 @@ static void add_occupancy(struct document *document, const struct result *result
 {
     struct arena *arena = document->arena;
     struct chart *chart = chart_new(
-        arena, arena_printf(arena, "occupancy%s", suffix), "Share of the ceiling over occupancy",
-        "Waves that a SIMD holds at once, and how near the ceiling each case comes with them. More waves hide more "
+        arena, arena_printf(arena, "occupancy%s", suffix), "Share of the roof over occupancy",
+        "Waves that a SIMD holds at once, and how near its roof each case comes with them. More waves hide more "
         "latency, until something else limits.");
     FOR_EACH(const struct result_case, c, result->cases, result->case_count)
         if (is_mark(c) && c->code.known && c->code.waves_per_simd > 0 && c->fraction > 0)
             chart_case(chart, series_named(chart, c->kernel), c->code.waves_per_simd, c->fraction, c);
     chart->x = (struct chart_axis){.title = "waves per SIMD", .unit = UNIT_NUMBER, .scale = CHART_LINEAR};
-    chart->y = (struct chart_axis){.title = "share of the ceiling", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
+    chart->y = (struct chart_axis){.title = "share of the roof", .unit = UNIT_PERCENT, .scale = CHART_LINEAR};
     chart_fit(chart, false, 0);
     chart_fit(chart, true, 0.1);
     if (!chart->count || !(chart->x.high - chart->x.low > 1))
