@@ -74,6 +74,7 @@ def suites(home, folder):
     check(run("run", "stream_copy", "gemm_matrix", "--device", "sim:mi300x", "-o", "second.json", home=home).returncode == 0, "another suite")
     done = run("report", "first.json", "second.json", "-o", folder / "suites.html", home=home)
     page = (folder / "suites.html").read_text()
+    check(" \u2192</text>" in page, "what lies beyond 1000 FLOP/B is named at the edge")
     check(done.returncode == 0 and 'id="device-1">first' in page and 'id="device-2">second' in page and "machines-map" not in page, f"parts of suites: {done.stderr}")
 
 
@@ -146,6 +147,9 @@ def the_page_itself(page):
     rows, marks = re.findall(r'<tr id="case=([^"]*)"', page), [int(n) for n in re.findall(r' data-c="(\d+)"', page)]
     check(marks and max(marks) <= len(rows) and set(marks) == set(range(1, len(rows) + 1)), f"each case has marks, each of which is a case: {sorted(set(marks))} of {len(rows)}")
     check(re.search(r'<g data-s="\d+" data-l="HBM">', page) and re.search(r'<g data-k="0">', page), "ceilings and the legend can be chosen")
+    places = [page.index(words) for words in ('<div class="verdict doubt">', 'class="tiles"', ">Where time can be won</h2>", 'data-picture="roofline"', ">All cases</h2>")]
+    check(places == sorted(places), f"the verdict, key figures, time to win, pictures, then all cases: {places}")
+    check(all(re.search(rf'<details id="{name}"><summary>', page) for name in ("ceilings", "environment")), "what is read once is folded")
     check(len(re.findall(r"<script>", page)) == 1, "one script")
     check(not re.search(r'\b(src|href)="(?!#)', page), "nothing is fetched")
 
@@ -323,6 +327,7 @@ def one_sample(home, result):
     check("\u00b195 %" not in page and "\u00b10 %" not in page, "a spread of one sample")
     svg = run("report", "one.result.json", "--format", "svg", "--picture", "kernels", home=home).stdout
     check("<title" in svg and "x" * 79 not in svg, "a long name in a picture")
+    check('<a href="#interference">interference</a>' in page, "a flag leads to its cases")
     check(re.search(r"\d+ of \d+ cases? (was|were) disturbed.*: do not compare", page) and ">With interference<" not in page, "no sentence on interference")
 
 
