@@ -32,13 +32,6 @@ void queue_wait(struct wave *wave, enum isa_counter queue, unsigned most)
 
 /* ---- addresses ---- */
 
-struct addresses {
-    uint64_t lanes[LANES];
-    uint64_t known;   /* one bit per lane */
-    uint64_t outside; /* lanes beyond a buffer descriptor's records */
-    size_t buffer;    /* buffer that unknown addresses point into, or NO_BUFFER */
-};
-
 /* Adds an SGPR or constant to all lanes; an absent operand adds 0. */
 static bool add_scalar(struct addresses *at, const struct wave *wave, const struct isa_operand *operand)
 {
@@ -287,74 +280,101 @@ uint32_t part_of(const struct isa_access *access, uint64_t address, uint32_t dwo
     return access->is_signed && value >> (bits - 1) ? value | UINT32_MAX << bits : value;
 }
 
-static void load_values(struct wave *wave, const struct op *op, const struct addresses *at)
+static bool word_read(const struct wave *wave, const struct op *op, uint64_t address, uint32_t *value)
+{
+    return op->class == WALK_LDS ? lds_read(wave->group, address / 4, value)
+                                 : memory_read(&wave->group->walker->memory, address & ~UINT64_C(3), value);
+}
+
+static void word_write(struct wave *wave, const struct op *op, uint64_t address, uint32_t value, bool known)
+{
+    if (op->class == WALK_LDS)
+        lds_write(wave->group, address / 4, value, known);
+    else
+        memory_write(&wave->group->walker->memory, address & ~UINT64_C(3), value, known);
+}
+
+void values_load(struct wave *wave, const struct op *op, const struct addresses *at, uint64_t lanes, unsigned first)
 {
     const struct isa_access *access = op->access;
-    struct memory *memory = &wave->group->walker->memory;
-    const struct isa_operand *to = operand_at(op, access->destination);
-    const uint64_t lanes = wave->exec & at->known;
-    if (op->unneeded) {
-        vector_forget(wave, to);
-        return;
-    }
-    const unsigned some = lanes ? (unsigned)__builtin_ctzll(lanes) : 0;
-    const unsigned other = lanes ? 63u - (unsigned)__builtin_clzll(lanes) : 0;
-    const size_t buffer = lanes && op->in->space != ISA_SCRATCH ? memory_buffer(memory, at->lanes[some]) : NO_BUFFER;
-    const bool blank = memory_is_blank(memory, buffer) && memory_buffer(memory, at->lanes[other]) == buffer;
     for (unsigned part = 0; part < access->dwords; part++) {
         uint32_t result[LANES] = {0};
         uint64_t known = at->outside; /* out-of-bounds lanes read 0 */
-        for (uint64_t left = blank ? 0 : lanes & ~at->outside; left; left &= left - 1) {
+        for (uint64_t left = lanes & ~at->outside; left; left &= left - 1) {
             const unsigned k = (unsigned)__builtin_ctzll(left);
             const uint64_t address = at->lanes[k] + 4 * part;
             uint32_t value;
-            if ((address & 3) + (access->bytes < 4 ? access->bytes : 4u) > 4 ||
-                !memory_read(memory, address & ~UINT64_C(3), &value))
+            if ((address & 3) + (access->bytes < 4 ? access->bytes : 4u) > 4 || !word_read(wave, op, address, &value))
                 continue;
             result[k] = part_of(access, address, value);
             known |= UINT64_C(1) << k;
         }
         if (access->high_half || access->low_half) /* the other half is preserved, which the walk does not model */
             known = 0;
-        vector_set(wave, to, part, result, known);
+        vector_set(wave, operand_at(op, access->destination), first + part, result, known);
     }
 }
 
-static void store_values(struct wave *wave, const struct op *op, const struct addresses *at)
+void values_store(struct wave *wave, const struct op *op, const struct addresses *at, int data)
 {
     const struct isa_access *access = op->access;
-    struct walker *walker = wave->group->walker;
-    const uint64_t lanes = wave->exec & at->known & ~at->outside;
-    if (at->buffer != NO_BUFFER && (wave->exec & ~at->known))
-        walker->memory.unknown[at->buffer] = walker->result->stored[at->buffer] = true;
     for (unsigned part = 0; part < access->dwords && !op->unneeded; part++) {
         struct values values;
-        vector_get(&values, wave, operand_at(op, access->data), part);
-        for (uint64_t left = lanes; left; left &= left - 1) {
+        vector_get(&values, wave, operand_at(op, data), part);
+        for (uint64_t left = wave->exec & at->known & ~at->outside; left; left &= left - 1) {
             const unsigned k = (unsigned)__builtin_ctzll(left);
-            const uint64_t address = at->lanes[k] + 4 * part, whole = address & ~UINT64_C(3);
+            const uint64_t address = at->lanes[k] + 4 * part;
             uint32_t value = values.lanes[k], before = 0;
             bool known = values.known >> k & 1 && access->kind == ACCESS_STORE;
             if (access->bytes < 4) {
                 const unsigned shift = 8u * (address & 3);
                 const uint32_t mask = ((1u << 8 * access->bytes) - 1) << shift;
-                known &= memory_read(&walker->memory, whole, &before);
+                known &= word_read(wave, op, address, &before);
                 value = (before & ~mask) | ((access->high_half ? value >> 16 : value) << shift & mask);
             }
-            memory_write(&walker->memory, whole, value, known && !(access->bytes >= 4 && address & 3));
+            word_write(wave, op, address, value, known && !(access->bytes >= 4 && address & 3));
         }
     }
-    for (uint64_t left = lanes; left; left &= left - 1) {
-        const size_t buffer =
-            op->in->space == ISA_SCRATCH ? NO_BUFFER : memory_buffer(&walker->memory, at->lanes[__builtin_ctzll(left)]);
+}
+
+static void load_values(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    const struct memory *memory = &wave->group->walker->memory;
+    const uint64_t lanes = wave->exec & at->known;
+    if (op->unneeded) {
+        vector_forget(wave, operand_at(op, op->access->destination));
+        return;
+    }
+    const unsigned some = lanes ? (unsigned)__builtin_ctzll(lanes) : 0;
+    const unsigned other = lanes ? 63u - (unsigned)__builtin_clzll(lanes) : 0;
+    const size_t buffer = lanes && op->in->space != ISA_SCRATCH ? memory_buffer(memory, at->lanes[some]) : NO_BUFFER;
+    const bool blank = memory_is_blank(memory, buffer) && memory_buffer(memory, at->lanes[other]) == buffer;
+    values_load(wave, op, at, blank ? 0 : lanes, 0);
+}
+
+static void mark_stored(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    struct walker *walker = wave->group->walker;
+    for (uint64_t left = op->in->space == ISA_SCRATCH ? 0 : wave->exec & at->known & ~at->outside; left;
+         left &= left - 1) {
+        const size_t buffer = memory_buffer(&walker->memory, at->lanes[__builtin_ctzll(left)]);
         if (buffer != NO_BUFFER)
             walker->memory.stored[buffer] = walker->result->stored[buffer] = true;
     }
 }
 
+static void store_values(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    struct walker *walker = wave->group->walker;
+    if (at->buffer != NO_BUFFER && (wave->exec & ~at->known))
+        walker->memory.unknown[at->buffer] = walker->result->stored[at->buffer] = true;
+    values_store(wave, op, at, op->access->data);
+    mark_stored(wave, op, at);
+}
+
 /* ---- atomics ---- */
 
-uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t other, bool *known)
+static uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t other, bool *known)
 {
     switch (operation) {
     case ATOMIC_ADD:
@@ -389,37 +409,43 @@ uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t 
     }
 }
 
-/* Executes the lanes in turn. If other workgroups use the same address, the old value is unknown unless all of them
- * are walked. */
-static void atomic_values(struct wave *wave, const struct op *op, const struct addresses *at)
+/* Executes the lanes in turn. Effects of other waves appear in the order in which the waves take turns. */
+void values_atomic(struct wave *wave, const struct op *op, const struct addresses *at, int data, int other)
 {
     const struct isa_access *access = op->access;
-    struct walker *walker = wave->group->walker;
-    struct values data, other;
+    struct values news, compared;
     uint32_t result[LANES] = {0};
     uint64_t result_known = 0;
-    const uint64_t lanes = wave->exec & at->known & ~at->outside;
-    vector_get(&data, wave, operand_at(op, access->data), 0);
-    vector_get(&other, wave, operand_at(op, access->data), access->operation == ATOMIC_CMPSWAP);
-    if (!walker->options->every_group || access->bytes != 4) {
-        store_values(wave, op, at);
-    } else {
-        for (uint64_t left = lanes; left; left &= left - 1) {
-            const unsigned k = (unsigned)__builtin_ctzll(left);
-            uint32_t old;
-            bool known = memory_read(&walker->memory, at->lanes[k] & ~UINT64_C(3), &old);
-            result[k] = old;
-            result_known |= (uint64_t)known << k;
-            known &= data.known >> k & 1 && other.known >> k & 1;
-            const uint32_t value = atomic_apply(access->operation, old, data.lanes[k], other.lanes[k], &known);
-            memory_write(&walker->memory, at->lanes[k] & ~UINT64_C(3), value, known);
-            const size_t buffer = memory_buffer(&walker->memory, at->lanes[k]);
-            if (buffer != NO_BUFFER)
-                walker->memory.stored[buffer] = walker->result->stored[buffer] = true;
-        }
+    vector_get(&news, wave, operand_at(op, data), 0);
+    vector_get(&compared, wave, operand_at(op, other), other == data && access->operation == ATOMIC_CMPSWAP);
+    for (uint64_t left = wave->exec & at->known & ~at->outside; left; left &= left - 1) {
+        const unsigned k = (unsigned)__builtin_ctzll(left);
+        uint32_t old;
+        bool known = word_read(wave, op, at->lanes[k], &old) && access->bytes == 4;
+        result[k] = old;
+        result_known |= (uint64_t)known << k;
+        known &= news.known >> k & 1 && compared.known >> k & 1;
+        const uint32_t value = atomic_apply(access->operation, old, news.lanes[k], compared.lanes[k], &known);
+        for (unsigned part = 0; part < access->dwords; part++)
+            word_write(wave, op, at->lanes[k] + 4 * part, part ? 0 : value, part ? false : known);
     }
     for (unsigned part = 0; access->returns && part < access->dwords; part++)
         vector_set(wave, operand_at(op, access->destination), part, result, part ? 0 : result_known);
+}
+
+/* If other workgroups use the same address, the old value is unknown unless all of them are walked. */
+static void atomic_values(struct wave *wave, const struct op *op, const struct addresses *at)
+{
+    static const uint32_t none[LANES];
+    const struct isa_access *access = op->access;
+    if (wave->group->walker->options->every_group && access->bytes == 4) {
+        values_atomic(wave, op, at, access->data, access->data);
+        mark_stored(wave, op, at);
+        return;
+    }
+    store_values(wave, op, at);
+    for (unsigned part = 0; access->returns && part < access->dwords; part++)
+        vector_set(wave, operand_at(op, access->destination), part, none, 0);
 }
 
 /* Counts lanes whose address is also used by other lanes of the wave or by other workgroups. */

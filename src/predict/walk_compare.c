@@ -40,13 +40,12 @@ static const struct meaning compares = {.names = "", .flags = 0}, float_compares
 
 static execute_fn scalar_compare_execute;
 
-bool compare_decode(struct op *op, const char *name, const struct walk_code *code)
+bool compare_decode(struct op *op, const char *name)
 {
     const bool scalar = text_starts(name, "s_cmp");
     const char *at = scalar                         ? text_starts(name, "s_cmpk_") ? name + 7 : name + 6
                      : text_starts(name, "v_cmpx_") ? name + 7
                                                     : name + 6;
-    (void)code;
     if (!text_starts(name, "s_cmp_") && !text_starts(name, "s_cmpk_") && !text_starts(name, "v_cmp_") &&
         !text_starts(name, "v_cmpx_"))
         return false;
@@ -171,16 +170,8 @@ void compare_execute(struct wave *wave, const struct op *op)
 static void scalar_compare_execute(struct wave *wave, const struct op *op)
 {
     uint64_t a, b, a_known, b_known;
-    if (op->width == 64) {
-        scalar_get64(wave, &op->operands[0], &a, &a_known);
-        scalar_get64(wave, &op->operands[1], &b, &b_known);
-    } else {
-        uint32_t low[2], low_known[2];
-        scalar_get(wave, &op->operands[0], 0, &low[0], &low_known[0]);
-        scalar_get(wave, &op->operands[1], 0, &low[1], &low_known[1]);
-        a = low[0], a_known = low_known[0] | ~(uint64_t)UINT32_MAX;
-        b = low[1], b_known = low_known[1] | ~(uint64_t)UINT32_MAX;
-    }
+    source_get(wave, &op->operands[0], op->width == 64, &a, &a_known);
+    source_get(wave, &op->operands[1], op->width == 64, &b, &b_known);
     wave->scc_known = a_known == UINT64_MAX && b_known == UINT64_MAX;
     wave->scc = wave->scc_known && (op->relation & relate(op->type, a, b));
     wave->scc_compared = true;
@@ -204,11 +195,10 @@ static bool is_taken(const struct wave *wave, const char *name, bool *known)
         return wave->scc == text_ends(name, "1");
     }
     if (strstr(name, "vcc") || strstr(name, "exec")) {
-        const unsigned first = strstr(name, "vcc") ? SCALAR_VCC : SCALAR_EXEC;
-        const bool wide = wave->code->wave == 64;
-        const uint64_t value = wave->s[first] | (wide ? (uint64_t)wave->s[first + 1] << 32 : 0);
-        const uint64_t bits =
-            wave->s_known[first] | (wide ? (uint64_t)wave->s_known[first + 1] << 32 : ~(uint64_t)UINT32_MAX);
+        const struct isa_operand mask = {.kind = OPERAND_SCALAR,
+                                         .first = strstr(name, "vcc") ? SCALAR_VCC : SCALAR_EXEC};
+        uint64_t value, bits;
+        mask_get(wave, &mask, &value, &bits);
         *known = (value & bits) || bits == UINT64_MAX;
         return !(value & bits) != text_ends(name, "nz");
     }

@@ -137,10 +137,10 @@ static bool flow_decode(struct op *op, const char *name)
     return true;
 }
 
-static void decode_meaning(struct op *op, const char *name, const struct walk_code *code)
+static void decode_meaning(struct op *op, const char *name)
 {
     op->class = class_of(op->in, name);
-    if (flow_decode(op, name) || compare_decode(op, name, code)) {
+    if (flow_decode(op, name) || compare_decode(op, name)) {
         if (op->execute == compare_execute)
             op->sources_first = op->operand_count > 2 ? 1 : 0;
         return;
@@ -179,7 +179,7 @@ static void decode(struct op *op, const struct isa_instruction *in, const struct
     op->sources_first = writes_mask ? 2 : 1;
     op->operand_count = in->operand_count < MAX_SOURCES ? in->operand_count : MAX_SOURCES;
     memcpy(op->operands, in->operand, op->operand_count * sizeof(*op->operands));
-    decode_meaning(op, name, code);
+    decode_meaning(op, name);
     op->is_index = op->class == WALK_VECTOR && op->serves_access && !is_data(in, name);
     op->is_f64 = op->class == WALK_VECTOR && strstr(name, "_f64");
     if (name[0] == 'v')

@@ -41,6 +41,19 @@ static inline uint32_t bits_reversed(uint64_t value)
     return result;
 }
 
+/* Convert to 32-bit integers, with saturation. */
+static inline uint32_t to_u32(double value)
+{
+    return !(value > 0) ? 0 : value >= 4294967295.0 ? UINT32_MAX : (uint32_t)value;
+}
+
+static inline uint32_t to_i32(double value)
+{
+    if (value != value)
+        return 0;
+    return value >= 2147483647.0 ? INT32_MAX : value <= -2147483648.0 ? UINT32_C(0x80000000) : (uint32_t)(int32_t)value;
+}
+
 /* ---- operations: walk_decode.c ---- */
 
 /* DPP and SDWA: how a VALU instruction moves or selects lanes and bytes of its first operands. */
@@ -351,15 +364,29 @@ const struct modifiers *modifiers_read(const char *name, const char *text, struc
 
 /* walk_access.c, walk_scalar_load.c, walk_lds.c */
 execute_fn access_execute, scalar_load_execute, lds_execute;
-uint32_t atomic_apply(unsigned operation, uint32_t old, uint32_t data, uint32_t other, bool *known);
 uint32_t part_of(const struct isa_access *access, uint64_t address, uint32_t dword);
+struct addresses {
+    uint64_t lanes[LANES];
+    uint64_t known;   /* one bit per lane */
+    uint64_t outside; /* lanes beyond a buffer descriptor's records */
+    size_t buffer;    /* buffer that unknown addresses point into, or NO_BUFFER */
+};
+/* Move one element of an access, in memory or LDS, from register `first` of the destination on, from an operand. */
+void values_load(struct wave *wave, const struct op *op, const struct addresses *at, uint64_t lanes, unsigned first);
+void values_store(struct wave *wave, const struct op *op, const struct addresses *at, int data);
+void values_atomic(struct wave *wave, const struct op *op, const struct addresses *at, int data, int other);
+bool lds_read(const struct group *group, uint64_t dword, uint32_t *value);
+void lds_write(struct group *group, uint64_t dword, uint32_t value, bool known);
 void queue_push(struct wave *wave, enum isa_counter queue, double done);
 void queue_wait(struct wave *wave, enum isa_counter queue, unsigned most);
 
 /* walk_scalar.c, walk_vector.c, walk_compare.c */
+/* Reads 64 bits, or 32, of which the upper half is known to be 0. */
+void source_get(const struct wave *wave, const struct isa_operand *operand, bool wide, uint64_t *value,
+                uint64_t *known);
 execute_fn branch_execute, compare_execute;
 /* Decodes the compare from its name. */
-bool compare_decode(struct op *op, const char *name, const struct walk_code *code);
+bool compare_decode(struct op *op, const char *name);
 
 /* walk_loop.c: passes of loops. loop_compared without a distance: a branch that no compare decides. */
 void loop_turned(struct wave *wave, size_t branch, size_t target);

@@ -76,7 +76,7 @@ static void count_clocks(struct wave *wave, const struct op *op, const struct va
 
 /* ---- values ---- */
 
-static inline bool lds_read(const struct group *group, uint64_t dword, uint32_t *value)
+bool lds_read(const struct group *group, uint64_t dword, uint32_t *value)
 {
     *value = 0;
     if (dword >= group->lds_dwords)
@@ -85,86 +85,13 @@ static inline bool lds_read(const struct group *group, uint64_t dword, uint32_t 
     return group->lds_known[dword / 64] >> dword % 64 & 1;
 }
 
-static void lds_write(struct group *group, uint64_t dword, uint32_t value, bool known)
+void lds_write(struct group *group, uint64_t dword, uint32_t value, bool known)
 {
     if (dword >= group->lds_dwords)
         return;
     const uint64_t bit = UINT64_C(1) << dword % 64;
     group->lds[dword] = value;
     group->lds_known[dword / 64] = known ? group->lds_known[dword / 64] | bit : group->lds_known[dword / 64] & ~bit;
-}
-
-static void load_part(struct wave *wave, const struct op *op, const struct values *address, int64_t offset,
-                      unsigned first)
-{
-    const struct isa_access *access = op->access;
-    for (unsigned part = 0; part < access->dwords; part++) {
-        uint32_t result[LANES] = {0};
-        uint64_t known = 0;
-        for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
-            const unsigned k = (unsigned)__builtin_ctzll(left);
-            const uint32_t at = (uint32_t)((int64_t)address->lanes[k] + offset);
-            known |= (uint64_t)lds_read(wave->group, at / 4 + part, &result[k]) << k;
-            if (access->bytes < 4)
-                result[k] = part_of(access, at, result[k]);
-        }
-        if (access->high_half || access->low_half)
-            known = 0;
-        vector_set(wave, operand_at(op, access->destination), first + part, result, known);
-    }
-}
-
-static void store_part(struct wave *wave, const struct op *op, const struct values *address, int64_t offset, int data)
-{
-    const struct isa_access *access = op->access;
-    if (wave->exec & ~address->known) { /* may store anywhere */
-        memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(uint64_t));
-    }
-    for (unsigned part = 0; part < access->dwords; part++) {
-        struct values values;
-        vector_get(&values, wave, operand_at(op, data), part);
-        for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
-            const unsigned k = (unsigned)__builtin_ctzll(left);
-            const uint32_t at = (uint32_t)((int64_t)address->lanes[k] + offset);
-            uint32_t value = values.lanes[k], before;
-            bool known = values.known >> k & 1;
-            if (access->bytes < 4) {
-                const unsigned shift = 8 * (at & 3);
-                const uint32_t mask = ((1u << 8 * access->bytes) - 1) << shift;
-                known &= lds_read(wave->group, at / 4, &before);
-                value = (before & ~mask) | ((access->high_half ? value >> 16 : value) << shift & mask);
-            }
-            lds_write(wave->group, at / 4 + part, value, known);
-        }
-    }
-}
-
-/* Executes the lanes in turn. Effects of other waves appear in the order in which the waves take turns. */
-static void atomic_part(struct wave *wave, const struct op *op, const struct values *address)
-{
-    const struct isa_access *access = op->access;
-    const bool compares = access->operation == ATOMIC_CMPSWAP;
-    /* gfx9's ds_cmpst has the compare value first, gfx11's ds_cmpstore the new value. */
-    const bool swapped = compares && !strstr(op->in->mnemonic, "cmpstore");
-    struct values data, other;
-    uint32_t result[LANES] = {0};
-    uint64_t result_known = 0;
-    vector_get(&data, wave, operand_at(op, swapped ? access->data1 : access->data), 0);
-    vector_get(&other, wave, operand_at(op, swapped ? access->data : compares ? access->data1 : access->data), 0);
-    for (uint64_t left = wave->exec & address->known; left; left &= left - 1) {
-        const unsigned k = (unsigned)__builtin_ctzll(left);
-        const uint64_t at = (uint32_t)((int64_t)address->lanes[k] + access->offset) / 4;
-        uint32_t old;
-        bool known = lds_read(wave->group, at, &old) && access->bytes == 4;
-        result[k] = old;
-        result_known |= (uint64_t)known << k;
-        known &= data.known >> k & 1 && other.known >> k & 1;
-        const uint32_t value = atomic_apply(access->operation, old, data.lanes[k], other.lanes[k], &known);
-        for (unsigned part = 0; part < access->dwords; part++)
-            lds_write(wave->group, at + part, part ? 0 : value, part ? false : known);
-    }
-    for (unsigned part = 0; access->returns && part < access->dwords; part++)
-        vector_set(wave, operand_at(op, access->destination), part, result, part ? 0 : result_known);
 }
 
 /* ---- lanes through the crossbar ---- */
@@ -246,25 +173,38 @@ static void swizzle(struct wave *wave, const struct op *op)
 
 /* ---- one instruction ---- */
 
+/* One of the elements of an access. */
+static void move_element(struct wave *wave, const struct op *op, const struct values *address, unsigned element)
+{
+    const struct isa_access *access = op->access;
+    const int64_t offset = element ? access->offset1 : access->offset;
+    struct addresses at = {.known = address->known};
+    for (unsigned k = 0; k < LANES; k++)
+        at.lanes[k] = (uint32_t)((int64_t)address->lanes[k] + offset);
+    if (access->kind == ACCESS_LOAD) {
+        values_load(wave, op, &at, wave->exec & at.known, element * access->dwords);
+    } else if (access->kind == ACCESS_STORE) {
+        if (wave->exec & ~at.known) /* may store anywhere */
+            memset(wave->group->lds_known, 0, (wave->group->lds_dwords / 64 + 1) * sizeof(uint64_t));
+        values_store(wave, op, &at, element ? access->data1 : access->data);
+    } else { /* gfx9's ds_cmpst has the compare value first, gfx11's ds_cmpstore the new value */
+        const bool compares = access->operation == ATOMIC_CMPSWAP;
+        const bool swapped = compares && !strstr(op->in->mnemonic, "cmpstore");
+        values_atomic(wave, op, &at, swapped ? access->data1 : access->data,
+                      compares && !swapped ? access->data1 : access->data);
+    }
+}
+
 static void move_values(struct wave *wave, const struct op *op, const struct values *address)
 {
     const struct isa_access *access = op->access;
-    const bool pair = access->pair;
-    if (op->unneeded) {
+    const unsigned elements = access->pair && access->kind != ACCESS_ATOMIC ? 2 : 1;
+    if (op->unneeded)
         vector_forget(wave, operand_at(op, access->destination));
-    } else if (access->kind == ACCESS_LOAD) {
-        load_part(wave, op, address, access->offset, 0);
-        if (pair)
-            load_part(wave, op, address, access->offset1, access->dwords);
-    } else if (access->kind == ACCESS_STORE) {
-        store_part(wave, op, address, access->offset, access->data);
-        if (pair)
-            store_part(wave, op, address, access->offset1, access->data1);
-    } else {
-        atomic_part(wave, op, address);
-    }
+    for (unsigned k = 0; k < elements && !op->unneeded; k++)
+        move_element(wave, op, address, k);
     count_clocks(wave, op, address, access->offset);
-    if (pair)
+    if (access->pair)
         count_clocks(wave, op, address, access->offset1);
 }
 

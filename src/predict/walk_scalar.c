@@ -6,18 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "walk_internal.h"
-
-static uint64_t to_u32(float value)
-{
-    return !(value > 0) ? 0 : value >= 4294967296.0f ? UINT32_MAX : (uint32_t)value;
-}
-
-static uint64_t to_i32(float value)
-{
-    const int32_t most = value > 0 ? INT32_MAX : INT32_MIN;
-    return value != value ? 0 : (uint32_t)(fabsf(value) >= 2147483648.0f ? most : (int32_t)value);
-}
+#include "walk_vector.h"
 
 /* Extracts a bit field, whose offset and width are both in the second source. */
 static uint64_t field(uint64_t value, uint64_t what, unsigned bits, bool is_signed)
@@ -36,83 +25,38 @@ static uint64_t field(uint64_t value, uint64_t what, unsigned bits, bool is_sign
 /* ---- results ---- */
 
 #define I(x) ((int32_t)(uint32_t)(x))
-#define SCALAR(name, expression)                                                                                       \
-                                                                                                                       \
+#define SCALAR(names, count, name, flag, expression)                                                                   \
     static uint64_t name(uint64_t a, uint64_t b, bool *scc)                                                            \
-                                                                                                                       \
     {                                                                                                                  \
-                                                                                                                       \
         (void)a, (void)b, (void)scc;                                                                                   \
-                                                                                                                       \
         return (uint64_t)(expression);                                                                                 \
     }
 /* Functions that set SCC themselves: a carry or a condition. */
-#define OWN(name, condition, expression)                                                                               \
-                                                                                                                       \
+#define OWN(names, count, name, flag, condition, expression)                                                           \
     static uint64_t name(uint64_t a, uint64_t b, bool *scc)                                                            \
-                                                                                                                       \
     {                                                                                                                  \
-                                                                                                                       \
         const uint64_t result = (uint64_t)(expression);                                                                \
-                                                                                                                       \
         *scc = condition;                                                                                              \
-                                                                                                                       \
         return result;                                                                                                 \
     }
 
-/* clang-format off */
-SCALAR(mul, (uint32_t)(a * b)) SCALAR(mul_64, a * b) SCALAR(mul_hi_u32, a * b >> 32)
-SCALAR(mul_hi_i32, (uint32_t)((uint64_t)((int64_t)I(a) * I(b)) >> 32)) SCALAR(add_64, a + b) SCALAR(sub_64, a - b)
-SCALAR(bfm_32, ((1u << (a & 31)) - 1) << (b & 31)) SCALAR(bfm_64, ((UINT64_C(1) << (a & 63)) - 1) << (b & 63))
-SCALAR(pack_ll, (a & 0xffff) | (b & 0xffff) << 16) SCALAR(pack_lh, (a & 0xffff) | (b & 0xffff0000))
-SCALAR(pack_hh, (a >> 16 & 0xffff) | (b & 0xffff0000)) SCALAR(pack_hl, (a >> 16 & 0xffff) | (b & 0xffff) << 16)
-SCALAR(lshl_64, a << (b & 63)) SCALAR(lshr_64, a >> (b & 63)) SCALAR(ashr_64, (int64_t)a >> (b & 63))
-SCALAR(ashr_32, (uint32_t)(I(a) >> (b & 31)))
-SCALAR(bfe_u32, field((uint32_t)a, b, 32, false)) SCALAR(bfe_i32, (uint32_t)field((uint32_t)a, b, 32, true))
-SCALAR(bfe_u64, field(a, b, 64, false)) SCALAR(bfe_i64, field(a, b, 64, true))
-SCALAR(brev, bits_reversed(a)) SCALAR(sext_i16, (uint32_t)(int16_t)(uint16_t)a) SCALAR(sext_i8,
-      (uint32_t)(int8_t)(uint8_t)a)
-SCALAR(ff1_32, a ? (uint32_t)__builtin_ctzll(a) : UINT32_MAX)
-SCALAR(flbit_32, a ? (uint32_t)__builtin_clz((uint32_t)a) : UINT32_MAX)
-SCALAR(flbit_64, a ? (uint32_t)__builtin_clzll(a) : UINT32_MAX) SCALAR(bcnt1, __builtin_popcountll(a))
-SCALAR(bcnt0_32, 32 - __builtin_popcountll(a)) SCALAR(bcnt0_64, 64 - __builtin_popcountll(a))
-SCALAR(abs_32, (uint32_t)(I(a) < 0 ? 0 - a : a)) SCALAR(absdiff, (uint32_t)(I(a) > I(b) ? a - b : b - a))
-SCALAR(cvt_f32_u32, bits_of((float)(uint32_t)a)) SCALAR(cvt_f32_i32, bits_of((float)I(a)))
-SCALAR(cvt_u32_f32, to_u32(float_of(a))) SCALAR(cvt_i32_f32, to_i32(float_of(a)))
-SCALAR(mul_f32, bits_of(float_of(a) * float_of(b))) SCALAR(add_f32, bits_of(float_of(a) + float_of(b)))
-SCALAR(sub_f32, bits_of(float_of(a) - float_of(b))) SCALAR(max_f32, bits_of(fmaxf(float_of(a), float_of(b))))
-SCALAR(min_f32, bits_of(fminf(float_of(a), float_of(b)))) SCALAR(trunc_f32, bits_of(truncf(float_of(a))))
-SCALAR(floor_f32, bits_of(floorf(float_of(a)))) SCALAR(ceil_f32, bits_of(ceilf(float_of(a))))
-SCALAR(rndne_f32, bits_of(nearbyintf(float_of(a)))) SCALAR(rcp_f32, bits_of(1.0f / float_of(a)))
-OWN(add_u32, (a + b) >> 32 & 1, (uint32_t)(a + b)) OWN(sub_u32, (uint32_t)b > (uint32_t)a, (uint32_t)(a - b))
-OWN(add_i32, (int64_t)I(a) + I(b) != I(a + b), (uint32_t)(a + b))
-OWN(sub_i32, (int64_t)I(a) - I(b) != I(a - b), (uint32_t)(a - b))
-OWN(max_u32, a > b, a > b ? a : b) OWN(min_u32, a < b, a < b ? a : b) OWN(max_i32, I(a) > I(b), I(a) > I(b) ? a : b)
-OWN(min_i32, I(a) < I(b), I(a) < I(b) ? a : b)
-OWN(lshl1_add, ((a << 1) + b) >> 32 != 0, (uint32_t)((a << 1) + b))
-OWN(lshl2_add, ((a << 2) + b) >> 32 != 0, (uint32_t)((a << 2) + b))
-OWN(lshl3_add, ((a << 3) + b) >> 32 != 0, (uint32_t)((a << 3) + b))
-OWN(lshl4_add, ((a << 4) + b) >> 32 != 0, (uint32_t)((a << 4) + b))
-    /* clang-format on */
+/* Sums of 32 bits with a carry, which is any bit above them. */
+#define CARRY(name, expression)                                                                                        \
+    static uint64_t name(uint64_t a, uint64_t b, bool *scc)                                                            \
+    {                                                                                                                  \
+        const uint64_t sum = expression;                                                                               \
+        *scc = sum >> 32 & 1;                                                                                          \
+        return (uint32_t)sum;                                                                                          \
+    }
 
-    static uint64_t addc(uint64_t a, uint64_t b, bool *scc)
-{
-    const uint64_t sum = a + b + *scc;
-    *scc = sum >> 32 & 1;
-    return (uint32_t)sum;
-}
-
-static uint64_t subb(uint64_t a, uint64_t b, bool *scc)
-{
-    const uint64_t difference = a - b - *scc;
-    *scc = difference >> 63;
-    return (uint32_t)difference;
-}
+#include "walk_scalar.h"
+SCALAR("v_s_rcp_f32", 1, rcp_f32, 0, bits_of(1.0f / float_of(a)))
+CARRY(addc, a + b + *scc)
+CARRY(subb, a - b - *scc)
 
 /* ---- how they are executed ---- */
 
-static void source_get(const struct wave *wave, const struct isa_operand *operand, bool wide, uint64_t *value,
-                       uint64_t *known)
+void source_get(const struct wave *wave, const struct isa_operand *operand, bool wide, uint64_t *value, uint64_t *known)
 {
     uint32_t low, low_known;
     if (wide) {
@@ -122,6 +66,14 @@ static void source_get(const struct wave *wave, const struct isa_operand *operan
     scalar_get(wave, operand, 0, &low, &low_known);
     *value = low;
     *known = low_known | ~(uint64_t)UINT32_MAX;
+}
+
+static void result_set(struct wave *wave, const struct op *op, bool wide, uint64_t value, uint64_t known)
+{
+    if (wide)
+        scalar_set64(wave, &op->operands[0], value, known);
+    else
+        scalar_set(wave, &op->operands[0], 0, (uint32_t)value, (uint32_t)known);
 }
 
 static void scc_set(struct wave *wave, bool value, bool known)
@@ -143,10 +95,7 @@ static void scalar_execute(struct wave *wave, const struct op *op)
     const bool known =
         a_known == UINT64_MAX && b_known == UINT64_MAX && (!(meaning->flags & READS_SCC) || wave->scc_known);
     const uint64_t result = known ? meaning->scalar(a, b, &scc) : 0, mask = known ? UINT64_MAX : 0;
-    if (meaning->flags & RESULT_WIDE)
-        scalar_set64(wave, &op->operands[0], result, mask);
-    else
-        scalar_set(wave, &op->operands[0], 0, (uint32_t)result, (uint32_t)mask);
+    result_set(wave, op, meaning->flags & RESULT_WIDE, result, mask);
     if (meaning->flags & SETS_SCC)
         scc_set(wave, meaning->flags & SCC_OWN ? scc : result != 0, known);
 }
@@ -161,10 +110,7 @@ static void move_execute(struct wave *wave, const struct op *op)
     } else if (op->meaning->detail && !wave->scc) {
         return;
     }
-    if (op->width == 64)
-        scalar_set64(wave, &op->operands[0], value, known);
-    else
-        scalar_set(wave, &op->operands[0], 0, (uint32_t)value, (uint32_t)known);
+    result_set(wave, op, op->width == 64, value, known);
 }
 
 /* s_add_pc_i64 and calls leave the decoded code. */
@@ -226,10 +172,7 @@ static void logic_execute(struct wave *wave, const struct op *op)
     if (op->operand_count > 2)
         source_get(wave, &op->operands[2], wide, &b, &b_known);
     logic(op->meaning->detail, a, a_known, b, b_known, &value, &known);
-    if (wide)
-        scalar_set64(wave, &op->operands[0], value, known);
-    else
-        scalar_set(wave, &op->operands[0], 0, (uint32_t)value, (uint32_t)known);
+    result_set(wave, op, wide, value, known);
     scc_nonzero(wave, value, known, wide ? UINT64_MAX : UINT32_MAX);
 }
 
@@ -242,10 +185,7 @@ static void saveexec_execute(struct wave *wave, const struct op *op)
     source_get(wave, &op->operands[1], wide, &a, &a_known);
     logic(op->meaning->detail, a, a_known, before, UINT64_MAX, &value, &known);
     exec_set(wave, value, known | ~width);
-    if (wide)
-        scalar_set64(wave, &op->operands[0], writes ? wave->exec : before, UINT64_MAX);
-    else
-        scalar_set(wave, &op->operands[0], 0, (uint32_t)(writes ? wave->exec : before), UINT32_MAX);
+    result_set(wave, op, wide, writes ? wave->exec : before, UINT64_MAX);
     scc_set(wave, wave->exec != 0, true);
 }
 
@@ -298,10 +238,7 @@ static void cselect_execute(struct wave *wave, const struct op *op)
         value = a;
         known = a_known & b_known & ~(a ^ b);
     }
-    if (wide)
-        scalar_set64(wave, &op->operands[0], value, known);
-    else
-        scalar_set(wave, &op->operands[0], 0, (uint32_t)value, (uint32_t)known);
+    result_set(wave, op, wide, value, known);
 }
 
 /* s_fmac_f32, s_fmamk_f32, s_fmaak_f32 */
@@ -316,74 +253,34 @@ static void scalar_fma_execute(struct wave *wave, const struct op *op)
     scalar_set(wave, &op->operands[0], 0, (uint32_t)bits_of((float)sum), known ? UINT32_MAX : 0);
 }
 
-static void pass_execute(struct wave *wave, const struct op *op)
-{
-    (void)wave, (void)op;
-}
-
 /* ---- the table ---- */
 
+#undef SCALAR
+#undef OWN
+#define SCALAR(text, count, name, flag, expression) PLAIN(text, count, name, flag),
+#define OWN(text, count, name, flag, condition, expression) PLAIN(text, count, name, SETS_SCC | SCC_OWN | (flag)),
 #define PLAIN(text, count, function, more)                                                                             \
-                                                                                                                       \
     {                                                                                                                  \
-                                                                                                                       \
         .names = text, .execute = scalar_execute, .scalar = function, .sources = count, .flags = more                  \
     }
 #define WIDES (SOURCE0_WIDE | RESULT_WIDE)
 #define OTHER(text, function, how)                                                                                     \
-                                                                                                                       \
     {                                                                                                                  \
-                                                                                                                       \
         .names = text, .execute = function, .detail = how                                                              \
     }
 /* clang-format off */
 const struct meaning scalar_meanings[] = {
+#include "walk_scalar.h"
     OTHER("s_mov_b32 s_mov_b64 s_movk_i32", move_execute, 0),
     OTHER("s_cmov_b32 s_cmov_b64 s_cmovk_i32", move_execute, 1),
-    PLAIN("s_add_u32 s_add_co_u32", 2, add_u32, SETS_SCC | SCC_OWN),
-    PLAIN("s_sub_u32 s_sub_co_u32", 2, sub_u32, SETS_SCC | SCC_OWN),
-    PLAIN("s_add_i32 s_add_co_i32", 2, add_i32, SETS_SCC | SCC_OWN),
-    PLAIN("s_sub_i32 s_sub_co_i32", 2, sub_i32, SETS_SCC | SCC_OWN),
     PLAIN("s_addc_u32 s_add_co_ci_u32", 2, addc, SETS_SCC | SCC_OWN | READS_SCC),
     PLAIN("s_subb_u32 s_sub_co_ci_u32", 2, subb, SETS_SCC | SCC_OWN | READS_SCC),
     PLAIN("s_addk_i32 s_addk_co_i32", 2, add_i32, SETS_SCC | SCC_OWN | ADDS_TO_RESULT),
-    PLAIN("s_mulk_i32", 2, mul, ADDS_TO_RESULT),
-    PLAIN("s_add_u64", 2, add_64, WIDES | SOURCE1_WIDE), PLAIN("s_sub_u64", 2, sub_64, WIDES | SOURCE1_WIDE),
-    PLAIN("s_mul_u64", 2, mul_64, WIDES | SOURCE1_WIDE), PLAIN("s_mul_i32", 2, mul, 0),
-    PLAIN("s_mul_hi_u32", 2, mul_hi_u32, 0),
-    PLAIN("s_mul_hi_i32", 2, mul_hi_i32, 0), PLAIN("s_bfm_b32", 2, bfm_32, 0),
-    PLAIN("s_bfm_b64", 2, bfm_64, RESULT_WIDE),
-    PLAIN("s_pack_ll_b32_b16", 2, pack_ll, 0), PLAIN("s_pack_lh_b32_b16", 2, pack_lh, 0),
-    PLAIN("s_pack_hh_b32_b16", 2, pack_hh, 0),
-    PLAIN("s_pack_hl_b32_b16", 2, pack_hl, 0), PLAIN("s_max_u32", 2, max_u32, SETS_SCC | SCC_OWN),
-    PLAIN("s_min_u32", 2, min_u32, SETS_SCC | SCC_OWN),
-    PLAIN("s_max_i32", 2, max_i32, SETS_SCC | SCC_OWN), PLAIN("s_min_i32", 2, min_i32, SETS_SCC | SCC_OWN),
+     PLAIN("s_mul_i32", 2, mul, 0),
     OTHER("s_lshl_b32", shift_execute, 0), OTHER("s_lshr_b32", shift_execute, 1),
-    PLAIN("s_ashr_i32", 2, ashr_32, SETS_SCC),
-    PLAIN("s_lshl_b64", 2, lshl_64, SETS_SCC | WIDES), PLAIN("s_lshr_b64", 2, lshr_64, SETS_SCC | WIDES),
-    PLAIN("s_ashr_i64", 2, ashr_64, SETS_SCC | WIDES), PLAIN("s_bfe_u32", 2, bfe_u32, SETS_SCC),
-    PLAIN("s_bfe_i32", 2, bfe_i32, SETS_SCC),
-    PLAIN("s_bfe_u64", 2, bfe_u64, SETS_SCC | WIDES), PLAIN("s_bfe_i64", 2, bfe_i64, SETS_SCC | WIDES),
-    PLAIN("s_lshl1_add_u32", 2, lshl1_add, SETS_SCC | SCC_OWN), PLAIN("s_lshl2_add_u32", 2, lshl2_add, SETS_SCC |
-        SCC_OWN),
-    PLAIN("s_lshl3_add_u32", 2, lshl3_add, SETS_SCC | SCC_OWN), PLAIN("s_lshl4_add_u32", 2, lshl4_add, SETS_SCC |
-        SCC_OWN),
-    PLAIN("s_abs_i32", 1, abs_32, SETS_SCC), PLAIN("s_absdiff_i32", 2, absdiff, SETS_SCC),
-    PLAIN("s_brev_b32", 1, brev, 0),
-    PLAIN("s_sext_i32_i16", 1, sext_i16, 0), PLAIN("s_sext_i32_i8", 1, sext_i8, 0),
-    PLAIN("s_ff1_i32_b32 s_ctz_i32_b32", 1, ff1_32, 0),
     PLAIN("s_ff1_i32_b64 s_ctz_i32_b64", 1, ff1_32, SOURCE0_WIDE),
-    PLAIN("s_flbit_i32_b32 s_clz_i32_u32", 1, flbit_32, 0),
-    PLAIN("s_flbit_i32_b64 s_clz_i32_u64", 1, flbit_64, SOURCE0_WIDE), PLAIN("s_bcnt1_i32_b32", 1, bcnt1, SETS_SCC),
-    PLAIN("s_bcnt1_i32_b64", 1, bcnt1, SETS_SCC | SOURCE0_WIDE), PLAIN("s_bcnt0_i32_b32", 1, bcnt0_32, SETS_SCC),
-    PLAIN("s_bcnt0_i32_b64", 1, bcnt0_64, SETS_SCC | SOURCE0_WIDE), PLAIN("s_cvt_f32_u32", 1, cvt_f32_u32, 0),
-    PLAIN("s_cvt_f32_i32", 1, cvt_f32_i32, 0), PLAIN("s_cvt_u32_f32", 1, cvt_u32_f32, 0),
-    PLAIN("s_cvt_i32_f32", 1, cvt_i32_f32, 0),
-    PLAIN("s_mul_f32", 2, mul_f32, 0), PLAIN("s_add_f32", 2, add_f32, 0), PLAIN("s_sub_f32", 2, sub_f32, 0),
-    PLAIN("s_max_f32", 2, max_f32, 0),
-    PLAIN("s_min_f32", 2, min_f32, 0), PLAIN("s_trunc_f32", 1, trunc_f32, 0), PLAIN("s_floor_f32", 1, floor_f32, 0),
-    PLAIN("s_ceil_f32", 1, ceil_f32, 0),
-    PLAIN("s_rndne_f32", 1, rndne_f32, 0), OTHER("s_fmac_f32", scalar_fma_execute, 0),
+    PLAIN("s_bcnt1_i32_b64", 1, bcnt1, SETS_SCC | SOURCE0_WIDE),
+     OTHER("s_fmac_f32", scalar_fma_execute, 0),
     OTHER("s_fmamk_f32 s_fmaak_f32", scalar_fma_execute, 3),
     {.names = "v_s_rcp_f32", .execute = scalar_execute, .scalar = rcp_f32, .sources = 1, .class =
           WALK_TRANSCENDENTAL},
@@ -425,12 +322,12 @@ const struct meaning scalar_meanings[] = {
           "s_prefetch_data_pc_rel s_set_vgpr_msb "
           "s_version s_code_end buffer_gl0_inv buffer_gl1_inv buffer_wbl2 buffer_inv buffer_wbinvl1 "
           "buffer_wbinvl1_vol buffer_invl2 "
-          "global_inv global_wb global_wbinv s_gl1_inv s_monitor_sleep", pass_execute, 0),
+          "global_inv global_wb global_wbinv s_gl1_inv s_monitor_sleep", nothing_execute, 0),
     OTHER("s_waitcnt s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_lgkmcnt s_waitcnt_expcnt s_wait_loadcnt "
           "s_wait_storecnt s_wait_dscnt s_wait_kmcnt "
           "s_wait_expcnt s_wait_samplecnt s_wait_bvhcnt s_wait_loadcnt_dscnt s_wait_storecnt_dscnt s_wait_event "
           "s_wait_xcnt s_wait_asynccnt",
-          pass_execute, 0),
+          nothing_execute, 0),
 };
 /* clang-format on */
 const size_t scalar_meaning_count = COUNT_OF(scalar_meanings);
