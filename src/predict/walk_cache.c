@@ -33,7 +33,7 @@ static void bucket_add(struct lines *lines, uint32_t at)
     *bucket = at;
 }
 
-static uint32_t find(const struct lines *lines, uint64_t line)
+uint32_t lines_find(const struct lines *lines, uint64_t line)
 {
     uint32_t at = lines->count ? lines->buckets[bucket_of(lines, line)] : 0;
     while (at && lines->items[at - 1].line != line)
@@ -43,7 +43,7 @@ static uint32_t find(const struct lines *lines, uint64_t line)
 
 bool lines_has(const struct lines *lines, uint64_t line)
 {
-    return find(lines, line) != 0;
+    return lines_find(lines, line) != 0;
 }
 
 /* Removes an item from the order of use. */
@@ -83,7 +83,7 @@ static void bucket_remove(struct lines *lines, uint32_t at)
 /* The slot stays empty until it would have been evicted. */
 void lines_drop(struct lines *lines, uint64_t line)
 {
-    const uint32_t at = find(lines, line);
+    const uint32_t at = lines_find(lines, line);
     if (!at)
         return;
     bucket_remove(lines, at);
@@ -96,7 +96,7 @@ bool lines_touch(struct lines *lines, uint64_t line)
     uint32_t at = lines->newest;
     if (at && lines->items[at - 1].line == line)
         return true;
-    at = find(lines, line);
+    at = lines_find(lines, line);
     if (at) {
         unlink_use(lines, at);
         make_newest(lines, at);

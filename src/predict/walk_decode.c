@@ -10,33 +10,17 @@
 
 /* ---- names ---- */
 
-/* Strips the encoding suffix, and words of gfx10 and gfx12 that do not change the meaning. */
+/* Strips encodings, and words of gfx10 and gfx12 that do not change the meaning. */
 static void plain_name(char name[NAME_ROOM], const char *mnemonic)
 {
-    static const char *const suffixes[] = {"_e32", "_e64", "_dpp", "_sdwa", "_dpp8"};
-    static const char *const words[] = {"_nc_", "_num_"};
-    size_t length = strlen(mnemonic);
-    const bool dual = text_starts(mnemonic, "v_dual_");
-    if (length >= NAME_ROOM)
-        length = NAME_ROOM - 1;
-    memcpy(name, mnemonic, length);
-    name[length] = '\0';
-    for (bool cut = true; cut;) {
-        cut = false;
-        for (size_t k = 0; k < COUNT_OF(suffixes) && !cut; k++) {
-            const size_t size = strlen(suffixes[k]);
-            cut = length > size && strcmp(name + length - size, suffixes[k]) == 0;
-            if (cut)
-                name[length -= size] = '\0';
-        }
-    }
+    static const char *const words[] = {"_e32", "_e64", "_dpp8", "_dpp", "_sdwa", "_nc_", "_num_", "_dual_"};
+    snprintf(name, NAME_ROOM, "%s", mnemonic);
     for (size_t k = 0; k < COUNT_OF(words); k++) {
         char *at = strstr(name, words[k]);
+        const size_t length = strlen(words[k]) - text_ends(words[k], "_");
         if (at)
-            memmove(at, at + strlen(words[k]) - 1, strlen(at + strlen(words[k]) - 1) + 1);
+            memmove(at, at + length, strlen(at + length) + 1);
     }
-    if (dual)
-        memmove(name + 2, name + 7, strlen(name + 7) + 1);
 }
 
 static const struct meaning *find_meaning(const char *name)

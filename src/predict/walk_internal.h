@@ -174,6 +174,23 @@ void needed_find(struct walk_code *code);
 
 /* ---- memory: walk_memory.c, walk_cache.c ---- */
 
+/* Sets of lines. Above the limit the least recently used line is dropped. */
+struct lines {
+    struct line {
+        uint64_t line;
+        uint32_t newer, older, next; /* links by use, and in the bucket: index + 1, 0 for none */
+    } * items;
+    uint32_t *buckets;
+    uint32_t count, room, bucket_count, limit; /* limit 0: unlimited */
+    uint32_t newest, oldest;
+};
+void lines_init(struct lines *lines, uint64_t limit);
+void lines_release(struct lines *lines);
+uint32_t lines_find(const struct lines *lines, uint64_t line); /* its item + 1; 0: absent */
+bool lines_has(const struct lines *lines, uint64_t line);
+bool lines_touch(struct lines *lines, uint64_t line); /* returns whether it was there */
+void lines_drop(struct lines *lines, uint64_t line);
+
 /* Pages of 256 bytes, filled in when they are first read. */
 #define PAGE_DWORDS 64u
 struct page {
@@ -184,8 +201,9 @@ struct page {
 };
 struct memory {
     const struct walk_launch *launch;
-    struct page **slots;
-    size_t slot_count, page_count;
+    struct lines keys; /* without a limit, so that its items are numbered as pages are */
+    struct page **pages;
+    size_t page_count;
     struct page *last;
     uint8_t kernarg[4096], kernarg_known[4096];
     size_t kernarg_bytes;
@@ -205,22 +223,6 @@ bool memory_read(struct memory *memory, uint64_t address, uint32_t *value); /* r
 void memory_write(struct memory *memory, uint64_t address, uint32_t value, bool known);
 size_t memory_buffer(const struct memory *memory, uint64_t address); /* or NO_BUFFER */
 bool memory_is_blank(const struct memory *memory, size_t buffer);    /* nothing in it is known */
-
-/* Sets of lines. Above the limit the least recently used line is dropped. */
-struct lines {
-    struct line {
-        uint64_t line;
-        uint32_t newer, older, next; /* links by use, and in the bucket: index + 1, 0 for none */
-    } * items;
-    uint32_t *buckets;
-    uint32_t count, room, bucket_count, limit; /* limit 0: unlimited */
-    uint32_t newest, oldest;
-};
-void lines_init(struct lines *lines, uint64_t limit);
-void lines_release(struct lines *lines);
-bool lines_has(const struct lines *lines, uint64_t line);
-bool lines_touch(struct lines *lines, uint64_t line); /* returns whether it was there */
-void lines_drop(struct lines *lines, uint64_t line);
 
 /* ---- a wave ---- */
 

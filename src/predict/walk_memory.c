@@ -85,42 +85,28 @@ bool memory_is_blank(const struct memory *memory, size_t buffer)
 
 void memory_release(struct memory *memory)
 {
-    for (size_t k = 0; k < memory->slot_count; k++)
-        free(memory->slots[k]);
-    free(memory->slots);
-    memory->slots = NULL;
+    for (size_t k = 0; k < memory->page_count; k++)
+        free(memory->pages[k]);
+    free(memory->pages);
+    lines_release(&memory->keys);
+    memory->pages = NULL;
     memory->last = NULL;
-    memory->slot_count = memory->page_count = 0;
-}
-
-static size_t slot_of(uint64_t key, size_t slot_count)
-{
-    return (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 24) & (slot_count - 1);
-}
-
-static void place(struct page **slots, size_t slot_count, struct page *page)
-{
-    size_t at = slot_of(page->key, slot_count);
-    while (slots[at])
-        at = (at + 1) & (slot_count - 1);
-    slots[at] = page;
+    memory->page_count = 0;
 }
 
 /* Drops the stores of a workgroup before the next one is walked. */
 void memory_forget_written(struct memory *memory)
 {
     size_t kept = 0;
-    struct page **pages = new_zeroed(memory->page_count + 1, sizeof(struct page *));
-    for (size_t k = 0; k < memory->slot_count; k++) {
-        if (memory->slots[k] && memory->slots[k]->written)
-            free(memory->slots[k]);
-        else if (memory->slots[k])
-            pages[kept++] = memory->slots[k];
-        memory->slots[k] = NULL;
+    lines_release(&memory->keys);
+    for (size_t k = 0; k < memory->page_count; k++) {
+        if (memory->pages[k]->written) {
+            free(memory->pages[k]);
+            continue;
+        }
+        (void)lines_touch(&memory->keys, memory->pages[k]->key);
+        memory->pages[kept++] = memory->pages[k];
     }
-    for (size_t k = 0; k < kept; k++)
-        place(memory->slots, memory->slot_count, pages[k]);
-    free(pages);
     memory->page_count = kept;
     memory->last = NULL;
     memset(memory->unknown, 0, (memory->launch->buffer_count + 1) * sizeof(*memory->unknown));
@@ -131,10 +117,9 @@ void memory_forget_buffer(struct memory *memory, size_t buffer)
 {
     const struct walk_buffer *gone = &memory->launch->buffers[buffer];
     memory->unknown[buffer] = memory->stored[buffer] = true;
-    for (size_t k = 0; k < memory->slot_count; k++) {
-        struct page *page = memory->slots[k];
-        if (!page || (page->key + 1) * PAGE_BYTES <= gone->base ||
-            page->key * PAGE_BYTES >= gone->base + gone->size_bytes)
+    for (size_t k = 0; k < memory->page_count; k++) {
+        struct page *page = memory->pages[k];
+        if ((page->key + 1) * PAGE_BYTES <= gone->base || page->key * PAGE_BYTES >= gone->base + gone->size_bytes)
             continue;
         page->known = 0;
         page->written = true;
@@ -188,18 +173,8 @@ static struct page *make_page(struct memory *memory, uint64_t key)
             key * PAGE_BYTES < buffer->base + buffer->size_bytes)
             evaluate(page, buffer);
     }
-    if (2 * memory->page_count >= memory->slot_count) {
-        const size_t slot_count = memory->slot_count ? 2 * memory->slot_count : 256;
-        struct page **slots = new_zeroed(slot_count, sizeof(struct page *));
-        for (size_t k = 0; k < memory->slot_count; k++)
-            if (memory->slots[k])
-                place(slots, slot_count, memory->slots[k]);
-        free(memory->slots);
-        memory->slots = slots;
-        memory->slot_count = slot_count;
-    }
-    place(memory->slots, memory->slot_count, page);
-    memory->page_count++;
+    (void)lines_touch(&memory->keys, key);
+    ARRAY_PUSH(memory->pages, memory->page_count, page);
     return page;
 }
 
@@ -208,12 +183,8 @@ static struct page *memory_page(struct memory *memory, uint64_t address)
     const uint64_t key = address / PAGE_BYTES;
     if (memory->last && memory->last->key == key)
         return memory->last;
-    struct page *page = NULL;
-    if (memory->slot_count)
-        for (size_t at = slot_of(key, memory->slot_count); (page = memory->slots[at]) && page->key != key;)
-            at = (at + 1) & (memory->slot_count - 1);
-    if (!page)
-        page = make_page(memory, key);
+    const uint32_t at = lines_find(&memory->keys, key);
+    struct page *page = at ? memory->pages[at - 1] : make_page(memory, key);
     if (page)
         memory->last = page;
     return page;

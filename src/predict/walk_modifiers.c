@@ -7,12 +7,13 @@
 
 #include "walk_internal.h"
 
-/* Packs "[1,0,3,2]" with `bits` per element. */
-static uint32_t read_list(const char *at, unsigned bits)
+/* Packs "[1,0,3,2]" behind a name with `bits` per element. */
+static uint32_t read_list(const char *text, const char *name, unsigned bits, uint32_t fallback)
 {
-    uint32_t value = 0;
+    const char *at = strstr(text, name);
+    uint32_t value = at ? 0 : fallback;
     unsigned shift = 0;
-    for (at = strchr(at, '['); at && *at != ']' && shift < 32; at = strpbrk(at + 1, ",]"), shift += bits)
+    for (at = at ? strchr(at, '[') : NULL; at && *at != ']' && shift < 32; at = strpbrk(at + 1, ",]"), shift += bits)
         value |= ((uint32_t)strtoul(at + 1, NULL, 0) & ((1u << bits) - 1)) << shift;
     return value;
 }
@@ -34,12 +35,11 @@ static bool read_move(struct modifiers *how, const char *text)
                  {"row_share:", MOVE_SHARE},     {"row_xmask:", MOVE_XMASK},     {"dpp8:", MOVE_EIGHT},
                  {"wave_shl:", MOVE_WAVE_SHL},   {"wave_shr:", MOVE_WAVE_SHR}};
     for (size_t k = 0; k < COUNT_OF(moves); k++) {
-        const char *at = strstr(text, moves[k].name);
-        if (!at)
+        if (!strstr(text, moves[k].name))
             continue;
         how->move = moves[k].move;
         how->amount = read_number(text, moves[k].name, 0) & 15;
-        how->pattern = read_list(at, how->move == MOVE_EIGHT ? 3 : 2);
+        how->pattern = read_list(text, moves[k].name, how->move == MOVE_EIGHT ? 3 : 2, 0);
         return true;
     }
     return false;
@@ -72,12 +72,10 @@ const struct modifiers *modifiers_read(const char *name, const char *text, struc
     how.writes_part = (strstr(text, " clamp") && !strstr(name, "_sat_")) || strstr(text, " mul:") ||
                       strstr(text, " div:") || (strstr(text, "op_sel:") && !text_starts(name, "v_pk_")) ||
                       (select && !text_starts(select, "dst_sel:DWORD"));
-    const char *selects = strstr(text, "op_sel:"), *high = strstr(text, "op_sel_hi:");
-    const char *low_sign = strstr(text, "neg_lo:"), *high_sign = strstr(text, "neg_hi:");
-    how.op_sel = selects ? (uint8_t)read_list(selects, 1) : 0;
-    how.op_sel_hi = high ? (uint8_t)read_list(high, 1) : 7;
-    how.neg_lo = low_sign ? (uint8_t)read_list(low_sign, 1) : 0;
-    how.neg_hi = high_sign ? (uint8_t)read_list(high_sign, 1) : 0;
-    any |= how.sdwa || how.writes_part || selects || high || low_sign || high_sign;
+    how.op_sel = (uint8_t)read_list(text, "op_sel:", 1, 0);
+    how.op_sel_hi = (uint8_t)read_list(text, "op_sel_hi:", 1, 7);
+    how.neg_lo = (uint8_t)read_list(text, "neg_lo:", 1, 0);
+    how.neg_hi = (uint8_t)read_list(text, "neg_hi:", 1, 0);
+    any |= how.sdwa || how.writes_part || strstr(text, "op_sel") || strstr(text, "neg_lo:") || strstr(text, "neg_hi:");
     return any ? arena_copy(arena, &how, sizeof(how)) : NULL;
 }
