@@ -54,6 +54,9 @@ def kinds(home):
                  'gfx942,304,fp8,row,16,32,64,"a,""b""",3,1.5,ck,x.csv,\n')
     check(row["machine"] == "mi300x" and row["launch"]["kernel"] == 'a,"b"' and row["time_ns"] == 1500 and not row["problem"], f"GEMM: {row}")
     check(row["launch"]["split"] == 8, "of Composable Kernel it is a power")
+    named = read("s.csv", "target,cus,dtype,scales,m,n,k,kernel,split_k,time_us\n" + "".join(
+        f"gfx942,80,bf16,none,1024,200,5120,{kernel},0,30\n" for kernel in ("a_t16x64x64_split_k8_b", "b_splitk_legacy_512x128x128x64_2x4", "c_128x128x64_")))
+    check([row["launch"].get("split") for row in named] == [8, None, 1], f"splits that names tell: {named}")
     bmm, power = read("t.csv", "gpu,op,dtype,shape,kernel,block,time_us,more\r\nMI100,bmm,f32,2x3x4x5,MT16x32x8,64,7,1\r\nMI210,pow,f32,10x20,k,256,8,2\r\n")
     check(bmm["launch"]["k"] == 4 and power["launch"]["operands"] == 3 and power["machine"] == "mi210", f"torch: {bmm} {power}")
     [row] = read("c.csv", "database,direction,dtype,n,c,h,w,k,out_h,out_w,filter,pad,groups,time_us\ngfx906_60,W,FP16,1,2,3,4,5,6,7,1x3,0x1,1,9\n")
@@ -87,6 +90,10 @@ def launches(home):
     rows = json.loads(run("predict", path, "--json", "-", home=home).stdout)["launches"]
     check(0 < rows[0]["least_ns"] < rows[0]["time_ns"] < rows[1]["time_ns"] and rows[0]["low_ns"] < rows[0]["high_ns"], f"times: {rows}")
     check(rows[2]["time_ns"] is None and "memory" not in rows[2] and rows[3]["time_ns"] is None and rows[3]["memory"] == "HBM", f"unknown ones: {rows}")
+    thin = gemm | {"machine": "mi308x", "m": 1024, "n": 200, "k": 5120, "kernel": "b_splitk_512x128x128x64_2x4"}
+    path = write(home, "split.json", json.dumps({"launches": [thin, thin | {"split": 1}, thin | {"split": 5}]}))
+    chosen, whole, five = (row["time_ns"] for row in json.loads(run("predict", path, "--json", "-", home=home).stdout)["launches"])
+    check(chosen == five < whole / 2, f"16 tiles in as many parts as fill 80 compute units: {chosen} {whole} {five}")
     for what, message in (({"m": 0}, "/launches/0/m"), ({"filter_w": 1e9}, "a filter of more than"), ({"sides": 3}, "sides")):
         bad = write(home, "bad.json", json.dumps({"launches": [gemm | what]}))
         check_run(run("predict", bad, home=home), 2, "a bad launch", stderr=["bad.json", message])
