@@ -529,6 +529,18 @@ static struct table *page_rows(const struct comparison *comparison, unsigned par
     return changed;
 }
 
+const struct table *comparison_tiles(const struct comparison *comparison, struct arena *arena)
+{
+    const size_t *verdicts = comparison->verdicts;
+    struct table *tiles = table_record(arena);
+    table_member(tiles, NULL, "slower", cell_tile(verdicts[SHIFT_SLOWER], TONE_BAD));
+    table_member(tiles, NULL, "faster", cell_tile(verdicts[SHIFT_FASTER], TONE_GOOD));
+    table_member(tiles, NULL, "cannot tell",
+                 cell_tile(verdicts[SHIFT_INCONCLUSIVE] + verdicts[SHIFT_SUSPECT], TONE_DOUBT));
+    table_member(tiles, NULL, "same", cell_tile(verdicts[SHIFT_SAME], TONE_PLAIN));
+    return tiles;
+}
+
 void comparison_sections(struct document *document, const struct comparison *comparison)
 {
     const size_t first = document->count;

@@ -109,9 +109,11 @@ static const struct table *figure_tiles(const struct result *result, struct aren
     return tiles;
 }
 
-static void add_first(struct document *document, const struct result *result, const char *suffix)
+static void add_first(struct document *document, const struct comparison *comparison, const struct result *result,
+                      const char *suffix)
 {
-    const struct table *tiles = figure_tiles(result, document->arena);
+    const struct table *tiles =
+        comparison ? comparison_tiles(comparison, document->arena) : figure_tiles(result, document->arena);
     result_findings(document, result, suffix);
     if (tiles->column_count)
         document_add(document, (struct section){.show = SHOW_HTML, .table = tiles, .tiles = true});
@@ -304,7 +306,7 @@ static void add_part(struct document *document, const struct report_page *page, 
                                   .mark = own.mark,
                                   .text = arena_printf(arena, "%s\n%s\n%s", own.verdict, text_or_empty(own.action),
                                                        about(result, arena))});
-    add_first(document, result, suffix);
+    add_first(document, NULL, result, suffix);
     const size_t first = document->count;
     add_result(document, NULL, result, suffix);
     for (size_t k = first; k < document->count; k++) {
@@ -348,7 +350,7 @@ static void page_document(struct document *document, const struct report_page *p
         document->verdict = document->action = NULL;
         document->mark = comparison_mark(page->comparison);
     }
-    add_first(document, newest, "");
+    add_first(document, page->comparison, newest, "");
     if (page->comparison)
         comparison_sections(document, page->comparison);
     add_result(document, page->comparison, newest, "");

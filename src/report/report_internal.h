@@ -144,6 +144,7 @@ void result_figures(struct document *document, const struct result *result, cons
 void result_findings(struct document *document, const struct result *result, const char *suffix);
 /* The first parts of a comparison page: its verdict, which the document gets, and the changes. */
 struct cell comparison_mark(const struct comparison *comparison);
+const struct table *comparison_tiles(const struct comparison *comparison, struct arena *arena);
 void comparison_sections(struct document *document, const struct comparison *comparison);
 
 /* The first part of a document for programs: a record that names its schema. */
