@@ -40,12 +40,19 @@ def amds(home):
     """AMD's emulator is given the target's configuration and the whole command; what it cannot do is ours."""
     for name in ("bin/rocjitsu", "configs/gfx942_cdna3.json", "configs/gfx942_cdna3_kmd.json", "configs/gfx950_cdna4_kmd_2gpu.json"):
         (home / name).parent.mkdir(exist_ok=True)
-        (home / name).write_text('#!/bin/sh\necho "$@"\n')
+        (home / name).write_text('#!/bin/sh\ntouch "$ROCJITSU_RUNTIME_DIR/config_path" && echo "$@"\nexit ${ENDS:-0}\n')
     (home / "bin/rocjitsu").chmod(0o755)
     ran = f"--config {home}/configs/gfx942_cdna3_kmd.json -- {harness.PROGRAM} check --run --device hip:0 gemm_naive --set n=8\n"
     for environment in ({"ROCJITSU": str(home)}, {"ROCJITSU": f"{home}/bin/rocjitsu"}, {"PATH": f"{home}/bin:{os.environ['PATH']}"}):
         done = emulate("--rooftile", harness.PROGRAM, "gfx942", "gemm_naive", "--set", "n=8", **environment)
         harness.check(done.returncode == 0 and done.stdout == ran, f"{environment}: {done}")
+    (home / "other/bin").mkdir(parents=True)
+    (home / "other/bin/mirage").symlink_to(home / "bin/rocjitsu")
+    done = emulate("--rooftile", harness.PROGRAM, "gfx942", "gemm_naive", "--set", "n=8", PATH=f"{home}/other/bin:{os.environ['PATH']}")
+    harness.check(done.returncode == 0 and done.stdout == ran, f"mirage: {done}")
+    done = emulate("--rooftile", harness.PROGRAM, "gfx942", ROCJITSU=str(home), ROCJITSU_CONFIG=str(home / "configs/gfx942_cdna3.json"), ENDS="3", TMPDIR=str(home / "configs"))
+    harness.check(done.returncode == 3 and "cdna3.json" in done.stdout, f"a configuration of one's own, and its exit code: {done}")
+    harness.check(not list((home / "configs").glob("tmp*")), "the emulator's folder is left behind")
     for arguments, more, text in ((["gfx90a"], str(home), "has no configuration of gfx90a"), (["--record", "gfx942"], str(home), "TINYGRAD is not set"),
                                   (["gfx942"], "/nowhere", "ROCJITSU=/nowhere is no program")):
         done = emulate(*arguments, ROCJITSU=more)
