@@ -256,6 +256,13 @@ static bool reach(struct gpu *gpu, int from, int to)
     return code == GPU_SUCCESS || code == GPU_PEER_ACCESS_ALREADY_ENABLED;
 }
 
+enum status gpu_come_back(struct gpu *gpu, enum status status, struct err *err)
+{
+    struct err ignored = {0};
+    const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
+    return status ? status : back;
+}
+
 /* Copies between two peers are made by one of them, or by kernels of this device, so every device that can gets
  * access. */
 static enum status gpu_alloc_peer(void **pointer, struct device *device, uint64_t size_bytes, uint32_t index,
@@ -264,7 +271,6 @@ static enum status gpu_alloc_peer(void **pointer, struct device *device, uint64_
     struct gpu *gpu = (struct gpu *)device;
     const char *backend = device->ops->name;
     const int to = (int)index;
-    struct err ignored = {0};
     if (index >= (uint32_t)gpu->count)
         return err_set(err, ERR_UNSUPPORTED, "no device %s:%u: the library counts %d", backend, index, gpu->count);
     enum status status = gpu_require(gpu, GPU_PEER, err);
@@ -278,9 +284,7 @@ static enum status gpu_alloc_peer(void **pointer, struct device *device, uint64_
         status = gpu->vendor->enter(gpu, to, err);
     if (!status)
         status = allocate(pointer, gpu, size_bytes, SPACE_PEER, err);
-    /* The open device becomes current again in every case. */
-    const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
-    return status ? status : back;
+    return gpu_come_back(gpu, status, err);
 }
 
 static enum status gpu_transfer(struct device *device, void *to, const void *from, uint64_t size_bytes, struct err *err)

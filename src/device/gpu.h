@@ -87,7 +87,8 @@ struct gpu_vendor {
     enum status (*copy)(const struct gpu *gpu, void *to, const void *from, uint64_t size_bytes,
                         struct gpu_stream *stream, bool wait, struct err *err);
     enum status (*load)(struct gpu_code **code, const struct gpu *gpu, const char *path, struct err *err);
-    enum status (*fits)(const struct device_launch *launch, struct err *err); /* optional: checks a grid */
+    /* Optional: counts the work-items in each dimension, which must fit 32 bits. */
+    enum status (*count_work)(uint32_t work[static 3], const struct device_launch *launch, struct err *err);
     /* Optional: fills what the library reports, and allows launches of the function to use all of the device's LDS. */
     enum status (*prepare)(struct kernel_info *info, const struct gpu *gpu, struct gpu_function *function,
                            struct err *err);
@@ -152,6 +153,8 @@ enum gpu_feature gpu_feature_of(enum device_space space);
 /* Returns ERR_UNSUPPORTED, with the library's file and the function's name, if the library lacks one. */
 enum status gpu_require(const struct gpu *gpu, enum gpu_feature feature, struct err *err);
 enum status gpu_stream_of(struct gpu_stream **stream, struct gpu *gpu, uint32_t number, struct err *err);
+/* Makes the open device current again, whatever happened before, and returns what went wrong first. */
+enum status gpu_come_back(struct gpu *gpu, enum status status, struct err *err);
 /* Finds and opens the library with this name (device_ops.load_library). */
 enum status gpu_blas_load(struct device_module **module, struct device *device, const char *name, struct err *err);
 /* Finds a function of the module's library, as device_ops.kernel does. */

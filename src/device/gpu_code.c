@@ -90,7 +90,7 @@ static enum status launch_on(struct gpu *gpu, const struct device_launch *launch
         return collectives_launch(gpu, kernel, launch->args, stream, err);
     if (!kernel->function)
         return gpu_blas_launch(kernel, launch->args, stream, err);
-    if (gpu->vendor->fits && gpu->vendor->fits(launch, err))
+    if (gpu->vendor->count_work && gpu->vendor->count_work((uint32_t[3]){0}, launch, err))
         return err->status;
     if (launch->cooperative)
         return launch_together(gpu, launch, stream, err);

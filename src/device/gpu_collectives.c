@@ -86,7 +86,6 @@ static uint32_t members(const struct gpu *gpu, uint32_t devices)
 /* Streams and events belong to the device that is current when they are created. */
 static enum status make_streams(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
 {
-    struct err ignored = {0};
     enum status status = STATUS_OK;
     for (uint32_t k = 0; k < members(gpu, devices) && !status; k++) {
         struct gpu_stream *stream = NULL;
@@ -99,8 +98,7 @@ static enum status make_streams(struct gpu_collectives *library, struct gpu *gpu
             status = GPU_TRY(gpu, err, event_make, &event, 0);
         library->done[k] = status ? NULL : event;
     }
-    const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
-    return status ? status : back;
+    return gpu_come_back(gpu, status, err);
 }
 
 static enum status init_rank(struct gpu_collectives *library, const struct gpu *gpu, struct err *err)
@@ -122,7 +120,6 @@ static enum status init_rank(struct gpu_collectives *library, const struct gpu *
 
 static enum status connect(struct gpu_collectives *library, struct gpu *gpu, uint32_t devices, struct err *err)
 {
-    struct err ignored = {0};
     if (library->devices == devices)
         return STATUS_OK;
     if (gpu->ranks && devices != gpu->ranks->world)
@@ -143,8 +140,7 @@ static enum status connect(struct gpu_collectives *library, struct gpu *gpu, uin
         forget(library, gpu);
     else
         library->devices = devices;
-    const enum status back = gpu->vendor->enter(gpu, gpu->index, status ? &ignored : err);
-    return status ? status : back;
+    return gpu_come_back(gpu, status, err);
 }
 
 /* ---- a library ---- */
@@ -194,57 +190,57 @@ struct part {
     uint32_t k;
     uint64_t bytes; /* bytes of `count` elements */
     int type, op;
-    const uint8_t *in;
+    const uint8_t *in; /* in place: that of the result */
     uint8_t *out;
+    uint64_t own_bytes; /* in place: where its share begins, else 0 */
     void *comm;
     struct gpu_stream *stream;
 };
 
 static enum status all_reduce(const struct part *p, struct err *err)
 {
-    return TRY(p->library, err, all_reduce, p->args->in_place ? p->out : p->in, p->out, p->args->count, p->type, p->op,
-               p->comm, p->stream);
+    return TRY(p->library, err, all_reduce, p->in, p->out, p->args->count, p->type, p->op, p->comm, p->stream);
 }
 
 static enum status all_gather(const struct part *p, struct err *err)
 {
-    return TRY(p->library, err, all_gather, p->args->in_place ? p->out + p->k * p->bytes : p->in, p->out,
-               p->args->count, p->type, p->comm, p->stream);
+    return TRY(p->library, err, all_gather, p->in + p->own_bytes, p->out, p->args->count, p->type, p->comm, p->stream);
 }
 
 static enum status reduce_scatter(const struct part *p, struct err *err)
 {
-    return TRY(p->library, err, reduce_scatter, p->args->in_place ? p->out : p->in,
-               p->args->in_place ? p->out + p->k * p->bytes : p->out, p->args->count, p->type, p->op, p->comm,
+    return TRY(p->library, err, reduce_scatter, p->in, p->out + p->own_bytes, p->args->count, p->type, p->op, p->comm,
                p->stream);
 }
 
 static enum status broadcast(const struct part *p, struct err *err)
 {
-    return TRY(p->library, err, broadcast, p->args->in_place ? p->out : p->in, p->out, p->args->count, p->type,
-               (int)p->args->root, p->comm, p->stream);
+    return TRY(p->library, err, broadcast, p->in, p->out, p->args->count, p->type, (int)p->args->root, p->comm,
+               p->stream);
+}
+
+/* Sends a share to one device and receives that share of another's. */
+static enum status exchange(const struct part *p, uint32_t share, uint32_t to, uint32_t from, struct err *err)
+{
+    const uint64_t at = share * p->bytes;
+    const enum status status =
+        TRY(p->library, err, send, p->in + at, p->args->count, p->type, (int)to, p->comm, p->stream);
+    return status ? status
+                  : TRY(p->library, err, recv, p->out + at, p->args->count, p->type, (int)from, p->comm, p->stream);
 }
 
 static enum status all_to_all(const struct part *p, struct err *err)
 {
     enum status status = STATUS_OK;
-    for (uint32_t k = 0; k < p->args->devices && !status; k++) {
-        status = TRY(p->library, err, send, p->in + k * p->bytes, p->args->count, p->type, (int)k, p->comm, p->stream);
-        if (!status)
-            status =
-                TRY(p->library, err, recv, p->out + k * p->bytes, p->args->count, p->type, (int)k, p->comm, p->stream);
-    }
+    for (uint32_t k = 0; k < p->args->devices && !status; k++)
+        status = exchange(p, k, k, k, err);
     return status;
 }
 
 static enum status send_recv(const struct part *p, struct err *err)
 {
     const uint32_t devices = p->args->devices;
-    const enum status status =
-        TRY(p->library, err, send, p->in, p->args->count, p->type, (int)((p->k + 1) % devices), p->comm, p->stream);
-    return status ? status
-                  : TRY(p->library, err, recv, p->out, p->args->count, p->type, (int)((p->k + devices - 1) % devices),
-                        p->comm, p->stream);
+    return exchange(p, 0, (p->k + 1) % devices, (p->k + devices - 1) % devices, err);
 }
 
 static const struct {
@@ -281,14 +277,17 @@ static enum status call_all(const struct gpu_collectives *library, const struct 
     if (status)
         return status;
     for (uint32_t k = 0; k < members(gpu, args->devices) && !status; k++) {
+        const uint32_t rank = gpu->ranks ? gpu->ranks->rank : k;
+        const uint64_t bytes = args->count * types[kernel->in].bytes;
         const struct part part = {
             .library = library,
             .args = args,
-            .k = gpu->ranks ? gpu->ranks->rank : k,
-            .bytes = args->count * types[kernel->in].bytes,
+            .k = rank,
+            .bytes = bytes,
+            .own_bytes = args->in_place ? rank * bytes : 0,
             .type = types[kernel->in].number,
             .op = reductions[args->reduction < COUNT_OF(reductions) ? args->reduction : LIBRARY_SUM],
-            .in = args->in[k],
+            .in = args->in_place ? args->out[k] : args->in[k],
             .out = args->out[k],
             .comm = library->comms[k],
             .stream = k ? library->streams[k] : stream,

@@ -90,12 +90,6 @@ static enum status count_work(uint32_t work[static 3], const struct device_launc
     return STATUS_OK;
 }
 
-static enum status fits(const struct device_launch *launch, struct err *err)
-{
-    uint32_t work[3];
-    return count_work(work, launch, err);
-}
-
 /* This function takes the grid in work-items. */
 enum status hip_launch_with_events(struct device *device, const struct device_launch *launch, uint32_t from,
                                    uint32_t to, struct err *err)
@@ -206,7 +200,7 @@ const struct gpu_vendor hip_vendor = {
     .reach = reach,
     .copy = copy,
     .load = load,
-    .fits = fits,
+    .count_work = count_work,
     .describe = describe,
     .find_ranges = roctx_find,
     .no_ranges = ROCTX_MISSING,

@@ -28,6 +28,8 @@ uint64_t run_flush_bytes(bool *known, const struct machine *machine, const struc
     for (uint32_t k = 0; k + 1 < machine->level_count; k++)
         caches += machine->levels[k].capacity_bytes;
     *known = caches > 0;
+    if (info->emulated[0]) /* it has no caches, and writing such amounts takes minutes */
+        return mebibyte;
     const uint64_t wanted = *known ? FLUSH_FACTOR * (uint64_t)fmax(caches, (double)named)
                             : UNNAMED_FACTOR * named > least_unnamed_bytes ? UNNAMED_FACTOR * named
                                                                            : least_unnamed_bytes;

@@ -54,8 +54,18 @@ static void exceeds_every_cache(void **state)
     }
 }
 
+static void is_small_where_there_are_no_caches(void **state)
+{
+    const struct machine machine = {.level_count = 2, .levels = {{.capacity_bytes = 256 * MIB}}};
+    const struct device_info info = {.emulated = "rocjitsu"};
+    bool known;
+    (void)state;
+    assert_int_equal(run_flush_bytes(&known, &machine, &info), MIB);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exceeds_every_cache)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(exceeds_every_cache),
+                                       cmocka_unit_test(is_small_where_there_are_no_caches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
