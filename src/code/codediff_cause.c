@@ -274,6 +274,12 @@ static bool unknown(const struct code_signs *s)
     return s;
 }
 
+/* With more round trips, the loads of one iteration are in another order. */
+static bool prefetch(const struct code_signs *s)
+{
+    return codediff_lost_prefetch(s->pair) && !(s->b[CODE_LOOP_TRIPS] > 1.1 * s->a[CODE_LOOP_TRIPS]);
+}
+
 /* ---- by names: instructions that increase for the same work, or decrease in the reversed pair ---- */
 
 static const struct name_sign {
@@ -407,7 +413,7 @@ static const struct rule {
     {"joined", names_lost, 0, "arithmetic: ", NULL, ISSUE},
     {"other-loop", other_loop, 0, "unrolling: ", NULL, SPILLING | OF(CODE_BYTES)},
     {"copies", codediff_extra_copies, 0, "register allocation: ", NULL, SPILLING | ISSUE},
-    {"prefetch", codediff_prefetch, 0, "prefetch lost (loads that were issued ahead are waited for at once): ",
+    {"prefetch", prefetch, 0, "prefetch lost (loads that were issued ahead are waited for at once): ",
      "prefetch (loads that were waited for at once are issued ahead): ", SPILLING | WAITING},
     {"rescheduled", codediff_rescheduled, 0, "", NULL, SPILLING | ISSUE | WAITING},
     {"behind-stores", codediff_behind_stores, 0, "", NULL, SPILLING | ISSUE | WAITING},

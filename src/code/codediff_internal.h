@@ -85,7 +85,6 @@ uint64_t codediff_operations(const struct isa_mix *mix, int kind);
 extern const char codediff_in_another_order[];
 
 /* Rules. They return whether they find their sign, and then append the evidence. */
-bool codediff_prefetch(const struct code_signs *s);
 bool codediff_extra_copies(const struct code_signs *s);
 bool codediff_rescheduled(const struct code_signs *s);
 bool codediff_behind_stores(const struct code_signs *s);

@@ -192,12 +192,6 @@ bool codediff_extra_copies(const struct code_signs *s)
     return true;
 }
 
-/* With more round trips, the loads of one iteration are in another order. */
-bool codediff_prefetch(const struct code_signs *s)
-{
-    return codediff_lost_prefetch(s->pair) && !(s->b[CODE_LOOP_TRIPS] > 1.1 * s->a[CODE_LOOP_TRIPS]);
-}
-
 /* Returns the next instruction of the hot loop that does not wait, or NULL. */
 static const struct isa_instruction *next_of(const struct code_pair *pair, int side, size_t *at, bool whole)
 {

@@ -86,14 +86,9 @@ static size_t without_padding(const struct isa_listing *listing, size_t first, s
 
 static void reach_address(struct reach *reach, uint64_t address)
 {
-    size_t low = 0, high = reach->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (reach->callees[middle].function->address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    /* The functions are in the order of the callees. */
+    const size_t low = array_below(reach->callees->function, reach->count, sizeof(struct codeobj_function),
+                                   offsetof(struct codeobj_function, address), address + (address != UINT64_MAX));
     struct callee *callee = low ? &reach->callees[low - 1] : NULL;
     if (!callee || address - callee->function->address >= callee->function->size_bytes ||
         callee->reached_by == reach->kernel || callee->first >= callee->last)
@@ -118,12 +113,6 @@ static void reach_from(struct reach *reach, size_t first, size_t last)
         last++;
     if (last < listing->count)
         reach_address(reach, listing->items[last].address);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return ORDER(x, y);
 }
 
 static void append(struct isa_kernel *kernel, const struct isa_listing *listing, size_t first, size_t last)
@@ -156,21 +145,19 @@ static void take_instructions(struct isa_kernel *kernel, struct reach *reach, si
     kernel->instruction_count = count;
     if (!reach->found_count && is_alone)
         return;
-    if (reach->found_count)
-        qsort(reach->found, reach->found_count, sizeof(*reach->found), by_number);
     for (size_t k = 0; k < reach->found_count; k++)
         count += reach->callees[reach->found[k]].last - reach->callees[reach->found[k]].first;
     kernel->instructions = arena_array(arena, count, sizeof(*kernel->instructions));
     kernel->functions = arena_array(arena, reach->found_count, sizeof(*kernel->functions));
     kernel->instruction_count = 0;
     bool is_own_taken = false;
-    for (size_t k = 0; k <= reach->found_count; k++) {
-        const struct callee *callee = k < reach->found_count ? &reach->callees[reach->found[k]] : NULL;
+    for (size_t k = 0; k <= reach->count; k++) {
+        const struct callee *callee = k < reach->count ? &reach->callees[k] : NULL;
         if (!is_own_taken && (!callee || callee->first > first)) {
             append(kernel, listing, first, last);
             is_own_taken = true;
         }
-        if (callee) {
+        if (callee && callee->reached_by == reach->kernel) {
             kernel->functions[kernel->function_count++] =
                 (struct isa_function){callee->function->name, callee->function->name, callee->function->address,
                                       kernel->instruction_count, callee->last - callee->first};
@@ -289,14 +276,11 @@ enum status isa_read(struct isa *isa, const struct codeobj *object, const struct
     struct arena scratch = {0}; /* about a hundred bytes per instruction, not needed later */
     if (count && kernels[0].is_ptx)
         return err_set(err, ERR_UNSUPPORTED, "it is PTX, text that the driver makes instructions of");
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t behind = kernels[i].code_address + kernels[i].code_bytes;
-        from = kernels[i].code_address < from ? kernels[i].code_address : from;
-        end = behind > end ? behind : end;
-    }
-    for (size_t i = 0; i < object->function_count; i++) {
-        const uint64_t behind = object->functions[i].address + object->functions[i].size_bytes;
-        from = object->functions[i].address < from ? object->functions[i].address : from;
+    for (size_t i = 0; i < count + object->function_count; i++) {
+        const struct codeobj_function *function = i < count ? NULL : &object->functions[i - count];
+        const uint64_t start = function ? function->address : kernels[i].code_address;
+        const uint64_t behind = start + (function ? function->size_bytes : kernels[i].code_bytes);
+        from = start < from ? start : from;
         end = behind > end ? behind : end;
     }
     enum status status = STATUS_OK;

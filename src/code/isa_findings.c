@@ -27,22 +27,9 @@
 
 double isa_issue_cost(const struct isa_instruction *in)
 {
-    switch (in->kind) {
-    case ISA_TRANSCENDENTAL:
-        return TRANSCENDENTAL_COST;
-    case ISA_MATRIX:
-        return in->matrix_cycles / CLOCKS_PER_COST;
-    case ISA_VECTOR:
-    case ISA_PACKED:
-    case ISA_DUAL:
-    case ISA_CONVERSION:
-    case ISA_CROSS_LANE:
-    case ISA_LDS_READ:
-    case ISA_LDS_WRITE:
-        return 1;
-    default:
-        return 0;
-    }
+    return in->kind == ISA_TRANSCENDENTAL ? TRANSCENDENTAL_COST
+           : in->kind == ISA_MATRIX       ? in->matrix_cycles / CLOCKS_PER_COST
+                                    : isa_is_vector(in->kind) || in->kind == ISA_LDS_READ || in->kind == ISA_LDS_WRITE;
 }
 
 struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruction *at, const char *format, ...)

@@ -11,16 +11,7 @@
 /* Scalar arithmetic, waits and branches only control the loop; the rest is its work. */
 static bool is_work(enum isa_kind kind)
 {
-    switch (kind) {
-    case ISA_SCALAR:
-    case ISA_WAIT:
-    case ISA_BRANCH:
-    case ISA_OTHER:
-    case ISA_KINDS:
-        return false;
-    default:
-        return true;
-    }
+    return kind != ISA_SCALAR && kind != ISA_WAIT && kind != ISA_BRANCH && kind != ISA_OTHER;
 }
 
 /* The work of a loop's own instructions. Of two loops, the one with more of the first figure in which they differ is

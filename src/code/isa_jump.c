@@ -177,21 +177,16 @@ static void jump_by_pair(struct follower *follower, struct isa_instruction *in, 
 {
     const struct isa_operand *last = isa_operand_at(in, in->operand_count - 1);
     const unsigned pair = last->first;
-    size_t low = 0, high = follower->computed_count;
     if (last->kind != OPERAND_SCALAR || last->count != 2)
         return;
     if (!in->is_call && follower->return_pairs[pair / 2 / 64] >> pair / 2 % 64 & 1) {
         in->is_return = true;
         return;
     }
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (follower->computed[middle].at < first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    add_jumps(follower, in, pair, low, end);
+    add_jumps(follower, in, pair,
+              array_below(follower->computed, follower->computed_count, sizeof(*follower->computed),
+                          offsetof(struct computed, at), first),
+              end);
 }
 
 /* Processes each kernel and function separately. */

@@ -354,31 +354,20 @@ static void read_line(struct reader *reader, char *line)
     ARENA_PUSH(&reader->growing, listing->items, listing->count, in);
 }
 
+/* The address is the first member of instructions and of unknown words. */
 static int by_address(const void *a, const void *b)
 {
-    const struct isa_instruction *x = a, *y = b;
-    return ORDER(x->address, y->address);
-}
-
-static int by_word(const void *a, const void *b)
-{
-    const struct isa_word *x = a, *y = b;
-    return ORDER(x->address, y->address);
+    return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* The lists are usually sorted already. */
-static void sort(struct isa_listing *listing)
+static void sort(void *items, size_t count, size_t size)
 {
-    size_t sorted = 1, sorted_words = 1;
-    while (sorted < listing->count && listing->items[sorted - 1].address <= listing->items[sorted].address)
+    size_t sorted = 1;
+    while (sorted < count && by_address((char *)items + (sorted - 1) * size, (char *)items + sorted * size) <= 0)
         sorted++;
-    while (sorted_words < listing->unknown_count &&
-           listing->unknown[sorted_words - 1].address <= listing->unknown[sorted_words].address)
-        sorted_words++;
-    if (sorted < listing->count)
-        qsort(listing->items, listing->count, sizeof(*listing->items), by_address);
-    if (sorted_words < listing->unknown_count)
-        qsort(listing->unknown, listing->unknown_count, sizeof(*listing->unknown), by_word);
+    if (sorted < count)
+        qsort(items, count, size, by_address);
 }
 
 void isa_listing_read(struct isa_listing *listing, const char *kernel, const struct codeobj *object, const char *text,
@@ -409,7 +398,8 @@ void isa_listing_read(struct isa_listing *listing, const char *kernel, const str
     for (size_t k = 0; k < listing->count && reader.is_sass; k++)
         follow_sass(&listing->items[k], &reader);
     /* Sections may not be in address order. */
-    sort(listing);
+    sort(listing->items, listing->count, sizeof(*listing->items));
+    sort(listing->unknown, listing->unknown_count, sizeof(*listing->unknown));
     if (!reader.is_sass)
         isa_jumps_find(listing, object, arena);
 }
