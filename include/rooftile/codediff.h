@@ -64,7 +64,7 @@ struct code_figures {
 };
 
 enum code_verdict { CODE_SAME, CODE_CHANGED, CODE_HELPED, CODE_MIXED, CODE_HURT };
-const char *code_verdict_name(enum code_verdict verdict);
+extern const char *const code_verdicts[];
 
 /* Matched loops: the same nesting and the most similar work. */
 struct code_loops {

@@ -368,11 +368,13 @@ struct isa_schedule {
 void isa_schedule_find(struct isa_schedule *schedule, const struct isa_kernel *kernel, size_t loop, const char *target,
                        struct arena *arena);
 
-/* Returns "vector", "lds_read", ... for JSON keys and tables; isa_kind_label is for people ("LDS read"). */
-const char *isa_kind_name(enum isa_kind kind);
-const char *isa_kind_label(enum isa_kind kind);
-const char *isa_space_name(enum isa_space space);          /* "global", "lds", "scratch", "constant" */
-const char *isa_severity_name(enum isa_severity severity); /* "note", "hint", "problem" */
+/* Names for JSON keys and tables ("vector", "lds_read"), and labels for people ("LDS read"). */
+struct isa_kind_words {
+    const char *name, *label;
+};
+extern const struct isa_kind_words isa_kinds[ISA_KINDS];
+extern const char *const isa_spaces[ISA_SPACES]; /* "global", "lds", "scratch", "constant" */
+extern const char *const isa_severities[];       /* "note", "hint", "problem" */
 
 /* Prints the disassembly for people, `--isa`: one line per instruction with a margin (address, bytes or work), indented
  * by loop depth, loops bracketed by lines with their work, branch targets as addresses. Deterministic. */

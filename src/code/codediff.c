@@ -35,16 +35,11 @@ const struct code_metric_row code_metrics[CODE_METRICS] = {
     [CODE_TIME] = {"model_ns", "ns by the model", false, false},
 };
 
-static const char *const verdict_names[] = {[CODE_SAME] = "same",
-                                            [CODE_CHANGED] = "changed",
-                                            [CODE_HELPED] = "helped",
-                                            [CODE_MIXED] = "mixed",
-                                            [CODE_HURT] = "hurt"};
-
-const char *code_verdict_name(enum code_verdict verdict)
-{
-    return verdict_names[verdict];
-}
+const char *const code_verdicts[] = {[CODE_SAME] = "same",
+                                     [CODE_CHANGED] = "changed",
+                                     [CODE_HELPED] = "helped",
+                                     [CODE_MIXED] = "mixed",
+                                     [CODE_HURT] = "hurt"};
 
 int code_metric_judge(enum code_metric metric, double before, double after)
 {

@@ -263,7 +263,7 @@ static bool more_instructions(const struct code_signs *s)
     }
     if (found < 0)
         return false;
-    codediff_instead(s, arena_printf(s->arena, "%s instructions", isa_kind_label((enum isa_kind)found)),
+    codediff_instead(s, arena_printf(s->arena, "%s instructions", isa_kinds[found].label),
                      codediff_per_pass(s, codediff_operations(s->in, found), 0),
                      codediff_per_pass(s, codediff_operations(s->out, found), 1));
     return true;

@@ -8,9 +8,7 @@
 
 /* ---- names ---- */
 
-static const struct {
-    const char *name, *label;
-} kinds[ISA_KINDS] = {
+const struct isa_kind_words isa_kinds[ISA_KINDS] = {
     [ISA_VECTOR] = {"vector", "vector"},
     [ISA_PACKED] = {"packed", "packed"},
     [ISA_DUAL] = {"dual", "dual issue"},
@@ -33,32 +31,12 @@ static const struct {
     [ISA_OTHER] = {"other", "other"},
 };
 
-static const char *const spaces[ISA_SPACES] = {
+const char *const isa_spaces[ISA_SPACES] = {
     [ISA_NO_SPACE] = "none",   [ISA_GLOBAL] = "global",     [ISA_LDS] = "lds",
     [ISA_SCRATCH] = "scratch", [ISA_CONSTANT] = "constant",
 };
 
-static const char *const severities[] = {[ISA_NOTE] = "note", [ISA_HINT] = "hint", [ISA_PROBLEM] = "problem"};
-
-const char *isa_kind_name(enum isa_kind kind)
-{
-    return kinds[kind].name;
-}
-
-const char *isa_kind_label(enum isa_kind kind)
-{
-    return kinds[kind].label;
-}
-
-const char *isa_space_name(enum isa_space space)
-{
-    return spaces[space];
-}
-
-const char *isa_severity_name(enum isa_severity severity)
-{
-    return severities[severity];
-}
+const char *const isa_severities[] = {[ISA_NOTE] = "note", [ISA_HINT] = "hint", [ISA_PROBLEM] = "problem"};
 
 /* ---- the listing ---- */
 
@@ -135,7 +113,7 @@ void isa_print(struct text *out, const struct isa_kernel *kernel)
         /* Where the source line changes: "; gemm.hip:88". */
         if (in->file && (!i || in[-1].file != in->file || in[-1].line != in->line))
             text_addf(out, "%*s; %s:%u\n", (int)MARGIN_COLUMNS, "", path_base(in->file), in->line);
-        text_addf(out, "%10llx %-*s ", (unsigned long long)in->address, (int)KIND_COLUMNS, isa_kind_label(in->kind));
+        text_addf(out, "%10llx %-*s ", (unsigned long long)in->address, (int)KIND_COLUMNS, isa_kinds[in->kind].label);
         const size_t start = out->length;
         add_amount(out, start, " ", in->bytes, "B");
         add_amount(out, start, " ", in->flops, "flop");

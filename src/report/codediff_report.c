@@ -33,7 +33,7 @@ static struct cell mix_cell(const struct isa_mix *mix, struct arena *arena)
 {
     struct table *record = table_record(arena);
     for (int kind = 0; mix && kind < ISA_KINDS; kind++)
-        table_member(record, isa_kind_name((enum isa_kind)kind), NULL, cell_number((double)mix->count[kind]));
+        table_member(record, isa_kinds[kind].name, NULL, cell_number((double)mix->count[kind]));
     return mix ? cell_table(record) : cell_unknown("there is no such loop");
 }
 
@@ -98,7 +98,7 @@ static struct table *kernels_of(const struct codediff *diff, bool all, struct ar
         struct table_row *row = table_add(
             table,
             (struct cell[]){cell_text(pair->label), cell_text(pair->name), cell_text(pair->target),
-                            cell_toned(code_verdict_name(pair->verdict), tones[pair->verdict]), cell_known(pair->worse),
+                            cell_toned(code_verdicts[pair->verdict], tones[pair->verdict]), cell_known(pair->worse),
                             cell_known(pair->better), cell_known(pair->cause), cell_known(pair->cause_code),
                             all ? figures_cell(&pair->figures[0], arena) : cell_absent(),
                             all ? figures_cell(&pair->figures[1], arena) : cell_absent(),
@@ -249,10 +249,9 @@ static struct table *details_of(const struct code_pair *pair, struct arena *aren
         for (int kind = 0; kind < ISA_KINDS; kind++) {
             const double x = a ? (double)a->count[kind] : NAN, y = b ? (double)b->count[kind] : NAN;
             if ((x > 0 || y > 0) && x != y)
-                table_add(table,
-                          (struct cell[]){cell_text(arena_printf(arena, "loop %zu%s: %s", n + 1, hot ? ", hot" : "",
-                                                                 isa_kind_label((enum isa_kind)kind))),
-                                          cell_number(x), cell_number(y)});
+                table_add(table, (struct cell[]){cell_text(arena_printf(arena, "loop %zu%s: %s", n + 1,
+                                                                        hot ? ", hot" : "", isa_kinds[kind].label)),
+                                                 cell_number(x), cell_number(y)});
         }
     }
     return table;
@@ -268,7 +267,7 @@ static void add_details(struct document *document, const struct codediff *diff, 
         if (!wanted || (shown++ >= MOST_DETAILED && !look->verbose))
             continue;
         const char *title =
-            arena_printf(document->arena, "%s for %s: %s", pair->label, pair->target, code_verdict_name(pair->verdict));
+            arena_printf(document->arena, "%s for %s: %s", pair->label, pair->target, code_verdicts[pair->verdict]);
         document_add(document,
                      (struct section){
                          .show = SHOW_PEOPLE, .level = 1, .title = title, .table = details_of(pair, document->arena)});
@@ -288,7 +287,7 @@ static void add_data(struct document *document, const struct codediff *diff)
     table_member(head, "before", NULL, cell_text(diff->names[0]));
     table_member(head, "after", NULL, cell_text(diff->names[1]));
     for (int verdict = 0; verdict <= CODE_HURT; verdict++)
-        table_member(head, code_verdict_name((enum code_verdict)verdict), NULL,
+        table_member(head, code_verdicts[verdict], NULL,
                      cell_number((double)codediff_count(diff, (enum code_verdict)verdict)));
     table_member(head, "accepted", NULL, cell_number((double)diff->accepted));
     for (int side = 0; side < 2; side++) {

@@ -79,7 +79,7 @@ static struct cell traffic_cell(const struct isa_mix *mix, struct arena *arena)
         struct table *one = RECORD_OF(arena, traffic_columns, t);
         table_member(one, "loads_by_bytes", NULL, widths_cell(t->loads_by_width, arena));
         table_member(one, "stores_by_bytes", NULL, widths_cell(t->stores_by_width, arena));
-        table_member(spaces, isa_space_name((enum isa_space)space), NULL, cell_table(one));
+        table_member(spaces, isa_spaces[space], NULL, cell_table(one));
     }
     return cell_table(spaces);
 }
@@ -88,7 +88,7 @@ static struct cell mix_cell(const struct isa_mix *mix, unsigned wave, struct are
 {
     struct table *record = RECORD_OF(arena, mix_columns, mix), *counts = table_record(arena);
     for (int kind = 0; kind < ISA_KINDS; kind++)
-        table_member(counts, isa_kind_name((enum isa_kind)kind), NULL, cell_number((double)mix->count[kind]));
+        table_member(counts, isa_kinds[kind].name, NULL, cell_number((double)mix->count[kind]));
     table_member(record, "counts", NULL, cell_table(counts));
     table_member(record, "traffic", NULL, traffic_cell(mix, arena));
     table_member(record, "flops_per_wave", NULL, cell_number(isa_flops_per_wave(mix, wave)));
@@ -331,8 +331,7 @@ void inspect_code(struct document *document, const struct isa_kernel *isa, const
     code.table = table_new(arena, columns, 1 + code.count);
     code.table->indent = 2;
     for (size_t kind = 0; kind < ISA_KINDS; kind++)
-        add_counter(&code, isa_kind_label((enum isa_kind)kind),
-                    offsetof(struct isa_mix, count) + kind * sizeof(uint64_t));
+        add_counter(&code, isa_kinds[kind].label, offsetof(struct isa_mix, count) + kind * sizeof(uint64_t));
     add_counter(&code, "all", offsetof(struct isa_mix, instructions));
     add_counter(&code, "bytes of code", offsetof(struct isa_mix, code_bytes));
     add_accesses(&code);

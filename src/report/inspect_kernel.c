@@ -221,13 +221,13 @@ static struct table *findings_of(const struct inspect_kernel *kernel, bool all, 
         size_t skipped = 0;
         if (!all && !is_shown(&skipped, kernel, k, hot.loop))
             continue;
-        struct table_row *row =
-            table_add(table, (struct cell[]){cell_text(f->code),
-                                             cell_toned(isa_severity_name(f->severity),
-                                                        f->severity == ISA_PROBLEM ? TONE_BAD : TONE_PLAIN),
-                                             cell_text(finding_text(kernel, f, arena)), inspect_loop(f->loop),
-                                             f->address ? inspect_address(f->address, arena) : cell_unknown(NULL),
-                                             cell_text(f->what), cell_known(f->advice)});
+        struct table_row *row = table_add(
+            table,
+            (struct cell[]){cell_text(f->code),
+                            cell_toned(isa_severities[f->severity], f->severity == ISA_PROBLEM ? TONE_BAD : TONE_PLAIN),
+                            cell_text(finding_text(kernel, f, arena)), inspect_loop(f->loop),
+                            f->address ? inspect_address(f->address, arena) : cell_unknown(NULL), cell_text(f->what),
+                            cell_known(f->advice)});
         if (skipped)
             row->note = arena_printf(arena, "%zu more of this kind: --json has all", skipped);
     }

@@ -31,8 +31,8 @@ static void assert_mix(const struct isa_mix *mix, const struct counted *expected
     assert_int_equal(mix->instructions, expected->instructions);
     for (unsigned kind = 0; kind < ISA_KINDS; kind++)
         if (mix->count[kind] != expected->count[kind])
-            fail_msg("%s: %llu, expected %llu", isa_kind_name((enum isa_kind)kind),
-                     (unsigned long long)mix->count[kind], (unsigned long long)expected->count[kind]);
+            fail_msg("%s: %llu, expected %llu", isa_kinds[kind].name, (unsigned long long)mix->count[kind],
+                     (unsigned long long)expected->count[kind]);
     assert_int_equal(mix->operations, expected->instructions + expected->count[ISA_DUAL]);
     assert_int_equal(mix->flops, expected->flops);
     assert_int_equal(mix->matrix_flops, expected->matrix_flops);

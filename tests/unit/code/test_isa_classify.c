@@ -154,8 +154,8 @@ static void test_cases(void **state)
             program_kernel("gfx942", source, (struct codeobj_kernel){0}, &arena)->instructions;
         if (in->kind != cases[i].kind || in->space != cases[i].space || in->bytes != cases[i].bytes ||
             in->flops != cases[i].flops || in->ops != cases[i].ops)
-            fail_msg("%s: %s, %s, %u bytes, %u flops, %u ops", cases[i].line, isa_kind_name(in->kind),
-                     isa_space_name(in->space), in->bytes, in->flops, in->ops);
+            fail_msg("%s: %s, %s, %u bytes, %u flops, %u ops", cases[i].line, isa_kinds[in->kind].name,
+                     isa_spaces[in->space], in->bytes, in->flops, in->ops);
         arena_release(&arena);
     }
 }
@@ -166,8 +166,8 @@ static void test_names(void **state)
     (void)state;
     for (unsigned a = 0; a < ISA_KINDS; a++)
         for (unsigned b = 0; b < a; b++) {
-            assert_string_not_equal(isa_kind_name((enum isa_kind)a), isa_kind_name((enum isa_kind)b));
-            assert_string_not_equal(isa_kind_label((enum isa_kind)a), isa_kind_label((enum isa_kind)b));
+            assert_string_not_equal(isa_kinds[a].name, isa_kinds[b].name);
+            assert_string_not_equal(isa_kinds[a].label, isa_kinds[b].label);
         }
     for (unsigned width = 1; width < ISA_WIDTHS; width++)
         assert_true(isa_width_bytes((enum isa_width)width) > isa_width_bytes((enum isa_width)(width - 1)));

@@ -407,7 +407,7 @@ static void test_words(void **state)
                         "1 access of scratch in loops, 16 bytes per lane and pass; 4 VGPRs are spilled");
     assert_string_equal(kernel->findings[1].what, "2 loads of the loop take 4 to 8 bytes per lane, could take 16");
     assert_int_equal(kernel->findings[1].address, program_line(0));
-    assert_string_equal(isa_severity_name(kernel->findings[1].severity), "hint");
+    assert_string_equal(isa_severities[kernel->findings[1].severity], "hint");
     arena_release(&arena);
 }
 

@@ -64,7 +64,7 @@ static void test_table(void **state)
             2 * number_of(row, "m") * number_of(row, "n") * number_of(row, "k") * number_of(row, "blocks");
         if (in.kind != ISA_MATRIX || in.matrix_ops != ops || in.matrix_ops != number_of(row, "ops") ||
             in.matrix_cycles != number_of(row, "cycles"))
-            fail_msg("%s %s: kind %s, %u operations, %u cycles", target, name, isa_kind_name(in.kind), in.matrix_ops,
+            fail_msg("%s %s: kind %s, %u operations, %u cycles", target, name, isa_kinds[in.kind].name, in.matrix_ops,
                      in.matrix_cycles);
         assert_true(in.is_integer == (strstr(name, "_i32_") != NULL));
         assert_int_equal(in.flops + in.ops, 0);

@@ -127,7 +127,7 @@ static void reads_instructions(void **state)
             in->ops != instructions[k].ops || in->matrix_ops != instructions[k].matrix_ops ||
             in->matrix_cycles != instructions[k].matrix_cycles)
             fail_msg("%s: %s, %s, %u bytes, %u flops, %u ops, %u in %u clocks", instructions[k].text,
-                     isa_kind_name(in->kind), isa_space_name(in->space), in->bytes, in->flops, in->ops, in->matrix_ops,
+                     isa_kinds[in->kind].name, isa_spaces[in->space], in->bytes, in->flops, in->ops, in->matrix_ops,
                      in->matrix_cycles);
         arena_release(&arena);
     }
