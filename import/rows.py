@@ -212,11 +212,13 @@ class Gaps:
                     host = min(length, max(0.0, (event.launched - last.end) * unit_ns))
                     self.host_ns = host + (0.0 if math.isnan(self.host_ns) else self.host_ns)
                 self.count += 1
-                one = (length, self.count, number, (last.end - first) * unit_ns, host, last.name, event.name)
-                heapq.heappush(self.longest, one)
-                if len(self.longest) > MOST_GAPS:
-                    heapq.heappop(self.longest)
-            last = max(last, event, key=lambda one: one.end)
+                is_full = len(self.longest) == MOST_GAPS
+                if not is_full or length > self.longest[0][0]:
+                    put = heapq.heapreplace if is_full else heapq.heappush
+                    put(self.longest,
+                        (length, -self.count, number, (last.end - first) * unit_ns, host, last.name, event.name))
+            if event.end > last.end:
+                last = event
 
     def listed(self):
         """The longest first."""
