@@ -179,15 +179,11 @@ static struct target_facts facts_of_target(const struct device_info *info, const
     return facts;
 }
 
-/* Predictions assume the GPU's own backend, with its variants and its vendor's libraries. */
-static const char *backend_of(const struct device_info *info)
-{
-    const bool amd = target_is_amd(info->arch), nvidia = target_is_nvidia(info->arch);
-    return info->predicted && amd ? "hip" : info->predicted && nvidia ? "cuda" : info->backend;
-}
-
 struct device_facts run_device_facts(const struct device_info *info)
 {
+    /* Predictions assume the GPU's own backend, with its variants and its vendor's libraries. */
+    const bool amd = target_is_amd(info->arch), nvidia = target_is_nvidia(info->arch);
+    const char *backend = info->predicted && amd ? "hip" : info->predicted && nvidia ? "cuda" : info->backend;
     const struct target_facts *layouts;
     size_t layout_count;
     const struct target_facts target = facts_of_target(info, &layouts, &layout_count);
@@ -215,6 +211,6 @@ struct device_facts run_device_facts(const struct device_info *info)
                                  .layouts = layouts,
                                  .layout_count = layout_count,
                                  .unit_pairs = limits && limits->has_wgp,
-                                 .backend = backend_of(info),
+                                 .backend = backend,
                                  .arch = info->arch};
 }

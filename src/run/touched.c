@@ -21,28 +21,6 @@ struct touched {
     } * buffers;
 };
 
-/* Chooses evenly spread pages that lie entirely within a buffer. */
-static struct touched pages_of(const struct checking *checking, struct arena *arena)
-{
-    const struct ready *ready = checking->ready;
-    const size_t count = ready->resolved->buffer_count;
-    struct touched touched = {.pages = arena_array(arena, count * MOST_PAGES + 1, sizeof(*touched.pages)),
-                              .buffers = arena_array(arena, count + 1, sizeof(*touched.buffers))};
-    for (size_t k = 0; k < count; k++) {
-        const struct resolved_buffer *buffer = &ready->resolved->buffers[k];
-        const uintptr_t begin = (uintptr_t)ready_buffer(ready, k, checking->rotation), page = DEVICE_PAGE_BYTES;
-        const uintptr_t first = (begin + page - 1) / page, last = (begin + buffer->size_bytes) / page;
-        const size_t all = last > first ? last - first : 0, own = all < MOST_PAGES ? all : MOST_PAGES;
-        if (buffer->space != BUFFER_DEVICE || !(is_input(ready, k) || is_overwritten(ready, k)))
-            continue;
-        touched.buffers[k] = (struct of_buffer){touched.count, own};
-        for (size_t n = 0; n < own; n++)
-            touched.pages[touched.count++] = (struct device_page){
-                .at = (void *)((first + (2 * n + 1) * all / (2 * own)) * page), .writes = !is_input(ready, k)};
-    }
-    return touched;
-}
-
 static enum status launch_watched(const struct checking *checking, const struct touched *touched, const uint8_t *poison,
                                   struct err *err)
 {
@@ -115,7 +93,21 @@ enum status check_touched(const struct checking *checking, struct err *err)
     if (!ready->device->ops->watch || !ready->resolved->timing.stream_launches)
         return STATUS_OK;
     SCOPED(arena_release) struct arena arena = {0};
-    struct touched touched = pages_of(checking, &arena);
+    const size_t count = ready->resolved->buffer_count;
+    struct touched touched = {.pages = arena_array(&arena, count * MOST_PAGES + 1, sizeof(*touched.pages)),
+                              .buffers = arena_array(&arena, count + 1, sizeof(*touched.buffers))};
+    for (size_t k = 0; k < count; k++) { /* evenly spread pages that lie entirely within a buffer */
+        const struct resolved_buffer *buffer = &ready->resolved->buffers[k];
+        const uintptr_t begin = (uintptr_t)ready_buffer(ready, k, checking->rotation), page = DEVICE_PAGE_BYTES;
+        const uintptr_t first = (begin + page - 1) / page, last = (begin + buffer->size_bytes) / page;
+        const size_t all = last > first ? last - first : 0, own = all < MOST_PAGES ? all : MOST_PAGES;
+        if (buffer->space != BUFFER_DEVICE || !(is_input(ready, k) || is_overwritten(ready, k)))
+            continue;
+        touched.buffers[k] = (struct of_buffer){touched.count, own};
+        for (size_t n = 0; n < own; n++)
+            touched.pages[touched.count++] = (struct device_page){
+                .at = (void *)((first + (2 * n + 1) * all / (2 * own)) * page), .writes = !is_input(ready, k)};
+    }
     if (!touched.count)
         return STATUS_OK;
     const enum status status = launch_watched(checking, &touched, NULL, err);
