@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "rooftile/codediff.h"
+
 static const struct {
     const char *what, *source;
     unsigned vgprs, agprs, line; /* of the peak */
@@ -182,11 +184,51 @@ static void test_whole_kernel(void **state)
     arena_release(&arena);
 }
 
+/* The same loop with its load before the wait for the last one, and behind it. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    static const char *const loops[] = {
+        "s_waitcnt vmcnt(0)\nv_mov_b32_e32 v1, v0\nglobal_load_dword v0, v8, s[0:1]\nv_add_f32_e32 v2, v1, v2\n"
+        "v_add_f32_e32 v2, v1, v2\ns_cbranch_scc1 @0\ns_endpgm",
+        "global_load_dword v0, v8, s[0:1]\ns_waitcnt vmcnt(0)\nv_mov_b32_e32 v1, v0\nv_add_f32_e32 v2, v1, v2\n"
+        "v_add_f32_e32 v2, v1, v2\ns_cbranch_scc1 @0\ns_endpgm"};
+    static const double shares[] = {0.8, 0.2};
+    for (size_t k = 0; k < COUNT_OF(loops); k++) {
+        struct arena arena = {0};
+        struct isa_schedule s;
+        const struct isa_kernel *kernel =
+            program_kernel("gfx942", loops[k], (struct codeobj_kernel){.wave = 64}, &arena);
+        isa_schedule_find(&s, kernel, 0, "gfx942", &arena);
+        if (!(fabs(s.ahead_share - shares[k]) < 1e-9))
+            fail_msg("loop %zu: %g", k, s.ahead_share);
+        arena_release(&arena);
+    }
+}
+
+/* Policies of spills are the compiler's, and bytes of tensors are in no sum. */
+static void test_other_facts(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct text text = {0};
+    const struct isa_kernel *spills = program_kernel("gfx1201", "scratch_load_b32 v0, off, off th:TH_LOAD_LU\ns_endpgm",
+                                                     (struct codeobj_kernel){0}, &arena);
+    assert_false(isa_policies_say(&text, spills, NULL, ""));
+    const struct isa_kernel *tensors =
+        program_kernel("gfx1250", "tensor_load_to_lds s[0:3], s[4:11]\ns_endpgm", (struct codeobj_kernel){0}, &arena);
+    const struct inspect_kernel before = {.isa = tensors}, after = {.isa = spills};
+    const struct code_pair pair = {.before = &before, .after = &after, .hot = {ISA_NO_LOOP, ISA_NO_LOOP}};
+    assert_int_equal(codediff_unknown_bytes(&pair), 1);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_live),  cmocka_unit_test(test_turns),        cmocka_unit_test(test_unknown_time),
-        cmocka_unit_test(test_waits), cmocka_unit_test(test_whole_kernel),
+        cmocka_unit_test(test_live),        cmocka_unit_test(test_turns),        cmocka_unit_test(test_unknown_time),
+        cmocka_unit_test(test_waits),       cmocka_unit_test(test_whole_kernel), cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_other_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
