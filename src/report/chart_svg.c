@@ -180,10 +180,7 @@ static void draw_marks(struct sheet *sheet, const struct chart_series *series)
     struct svg *svg = &sheet->svg;
     const size_t stride = stride_of(series);
     const bool each = sheet->said || sheet->rows;
-    if (each)
-        svg_marks(svg, series->look);
-    else
-        svg_parts(svg, "mark", series->look);
+    (each ? svg_marks : svg_parts)(svg, series->look);
     for (size_t k = 0; k < series->count; k += stride) {
         const struct chart_point *point = &series->points[k];
         const double x = svg_x(svg, point->x), y = svg_y(svg, point->y);

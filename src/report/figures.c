@@ -376,14 +376,12 @@ double figure_value(const char *name, const struct result_case *c)
 /* Parameter names in order of first appearance. */
 static size_t param_names(const char ***names, const struct result *result, struct arena *arena)
 {
-    size_t count = 0, room = 0;
-    for (size_t k = 0; k < result->case_count; k++)
-        room += k && result->cases[k].params == result->cases[k - 1].params ? 0 : result->cases[k].param_count;
-    *names = arena_array(arena, room + 1, sizeof(**names));
-    for (size_t k = 0; k < result->case_count; k++)
-        for (size_t p = 0; p < result->cases[k].param_count; p++)
-            if (!text_among(result->cases[k].params[p].name, *names, count))
-                (*names)[count++] = result->cases[k].params[p].name;
+    size_t count = 0;
+    *names = NULL;
+    FOR_EACH(const struct result_case, c, result->cases, result->case_count)
+        for (size_t p = 0; p < c->param_count; p++)
+            if (!text_among(c->params[p].name, *names, count))
+                ARENA_PUSH(arena, *names, count, c->params[p].name);
     return count;
 }
 

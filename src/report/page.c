@@ -12,7 +12,7 @@
 #include "picture.h"
 #include "report_internal.h"
 
-enum { MOST_WORTH = 10, MOST_SAMPLES = 200000 };
+enum { MOST_WORTH = 10, MOST_SAMPLES = 200000, FACTS_IN_LINE = 7 };
 
 /* ---- keys ---- */
 
@@ -56,27 +56,25 @@ static const char *date_words(const char *date, struct arena *arena)
 static const struct table *facts_of(const struct result *result, bool all, struct arena *arena)
 {
     const struct device_info *device = &result->device;
-    const char *const seed = arena_printf(arena, "%llu", (unsigned long long)result->seed);
     const struct {
         const char *name, *value;
-        bool more;
     } facts[] = {
-        {"Device", device_title(device->name, arena), false},
-        {"Architecture", device->arch, false},
-        {"Driver", *device->driver ? arena_printf(arena, "driver %s", device->driver) : "", false},
-        {"Kernels compiled by", result->compiler, false},
-        {"rooftile", result->tool_version ? arena_printf(arena, "rooftile %s", result->tool_version) : "", false},
-        {"Started", result->started_at ? date_words(result->started_at, arena) : "", false},
-        {"Commit", result->commit && *result->commit ? arena_printf(arena, "commit %.12s", result->commit) : "", false},
-        {"Processor", result->cpu_name, true},
-        {"System", result->os, true},
-        {"Ended", result->finished_at, true},
-        {"Run", result->run_id, true},
-        {"Seed", seed, true},
+        {"Device", device_title(device->name, arena)},
+        {"Architecture", device->arch},
+        {"Driver", *device->driver ? arena_printf(arena, "driver %s", device->driver) : ""},
+        {"Kernels compiled by", result->compiler},
+        {"rooftile", result->tool_version ? arena_printf(arena, "rooftile %s", result->tool_version) : ""},
+        {"Started", result->started_at ? date_words(result->started_at, arena) : ""},
+        {"Commit", result->commit && *result->commit ? arena_printf(arena, "commit %.12s", result->commit) : ""},
+        {"Processor", result->cpu_name},
+        {"System", result->os},
+        {"Ended", result->finished_at},
+        {"Run", result->run_id},
+        {"Seed", arena_printf(arena, "%llu", (unsigned long long)result->seed)},
     };
     struct table *known = table_record(arena);
-    for (size_t k = 0; k < COUNT_OF(facts); k++)
-        if (facts[k].value && *facts[k].value && (all || !facts[k].more))
+    for (size_t k = 0; k < (all ? COUNT_OF(facts) : FACTS_IN_LINE); k++)
+        if (facts[k].value && *facts[k].value)
             table_member(known, NULL, facts[k].name, cell_text(facts[k].value));
     return known;
 }

@@ -105,9 +105,11 @@ void picture_kernels(struct document *document, const struct result *result, con
         struct kernel_sum *bar = kernel_sum_of(&bars, c->kernel);
         bar->cases++;
         bar->time_ns += weight_of(c) * result_case_time(c);
-        if (c->fraction > 0 && !result_is_latency(c)) { /* latency is not a rate */
-            bar->bounded_ns += weight_of(c) * result_case_time(c);
-            bar->bound_ns += weight_of(c) * result_case_time(c) * fmin(c->fraction, 1);
+        const double time_ns = result_case_time(c), lower_ns = c->lower_bound.time_ns;
+        const double least_ns = fmin(c->fraction > 0 ? c->fraction * time_ns : lower_ns, time_ns);
+        if (least_ns > 0 && !result_is_latency(c)) { /* latency is not a rate */
+            bar->bounded_ns += weight_of(c) * time_ns;
+            bar->bound_ns += weight_of(c) * least_ns;
         }
     }
     picture_sums(

@@ -489,8 +489,7 @@ void render_html(struct text *out, const struct document *document, const struct
     if (document->verdict) {
         text_addf(out, "<div class=\"verdict %s\">\n", html_tones[document->mark.tone]);
         put_text(out, &(struct section){.text = document->verdict, .tone = TONE_BOLD});
-        if (document->action)
-            put_text(out, &(struct section){.text = document->action});
+        put_text(out, &(struct section){.text = text_or_empty(document->action)});
         text_add(out, "</div>\n");
     }
     for (size_t k = 0; k < document->count; k++)

@@ -27,7 +27,7 @@ static bool is_probe(const struct result_case *c)
 
 static bool has_share(const struct result_case *c)
 {
-    return is_mark(c) && c->fraction > 0 && !result_is_latency(c);
+    return is_mark(c) && c->fraction > 0 && *c->lower_bound.ceiling_name && !result_is_latency(c);
 }
 
 double time_to_win(const struct result_case *c)
@@ -60,26 +60,18 @@ bool kpi_is_of(const struct result_kpi *kpi, const struct result_case *c)
     return kpi->value == result_quantity(c, kpi->of);
 }
 
-/* What the command names, "quick" or "norm, gemm", or else the only kernel; NULL: neither. */
-static const char *what_ran(const struct result *result, struct arena *arena)
-{
-    const struct result_case *cases = result->cases;
-    const char *words = "";
-    for (size_t k = 2; k < result->argc && *result->argv[k] != '-'; k++)
-        words = arena_printf(arena, "%s%s%s", words, *words ? ", " : "",
-                             path_stem(path_base(result->argv[k]), ".json", arena));
-    if (*words)
-        return words;
-    const bool one =
-        result->case_count && COUNT_WHERE(c, cases, result->case_count, strcmp(c->kernel, cases->kernel)) == 0;
-    return one ? cases->kernel : NULL;
-}
-
-/* "quick on AMD Instinct MI300X". */
+/* "quick on AMD Instinct MI300X": what the command names, or else the only kernel, if there is one. */
 static const char *subject_of(const struct result *result, struct arena *arena)
 {
-    const char *ran = what_ran(result, arena), *device = device_title(result->device.name, arena);
-    return ran ? arena_printf(arena, "%s on %s", text_cut(arena, ran, LONGEST_NAME, " \u2026 "), device) : device;
+    const char *device = device_title(result->device.name, arena), *ran = "";
+    for (size_t k = 2; k < result->argc && *result->argv[k] != '-'; k++)
+        ran =
+            arena_printf(arena, "%s%s%s", ran, *ran ? ", " : "", path_stem(path_base(result->argv[k]), ".json", arena));
+    const struct result_case *cases = result->cases;
+    if (!*ran && result->case_count &&
+        !COUNT_WHERE(c, cases, result->case_count, strcmp(c->kernel, cases->kernel) != 0))
+        ran = cases->kernel;
+    return *ran ? arena_printf(arena, "%s on %s", text_cut(arena, ran, LONGEST_NAME, " \u2026 "), device) : device;
 }
 
 /* The fastest case below the outermost memory level, or below an arithmetic unit, by its key figure if it has one:

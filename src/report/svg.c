@@ -90,9 +90,9 @@ void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, con
     end(svg, "rect", tip);
 }
 
-void svg_parts(struct svg *svg, const char *class, size_t look)
+void svg_parts(struct svg *svg, size_t look)
 {
-    text_addf(svg->out, "<path class=\"%s s%zu\" d=\"", class, look < CHART_SERIES ? look : CHART_SERIES - 1);
+    text_addf(svg->out, "<path class=\"mark s%zu\" d=\"", look < CHART_SERIES ? look : CHART_SERIES - 1);
 }
 
 void svg_parts_end(struct svg *svg, const struct svg_tip *tip)

@@ -71,8 +71,8 @@ void svg_polyline(struct svg *svg, const char *class, const double *xy, size_t c
 /* `tip` may be NULL: no tooltip. */
 void svg_rect(struct svg *svg, const char *class, const struct svg_box *box, const struct svg_tip *tip);
 void svg_group_end(struct svg *svg);
-/* One path of many parts, which keeps the file small if there are thousands. */
-void svg_parts(struct svg *svg, const char *class, size_t look);
+/* Marks as one path of many parts, which keeps the file small if there are thousands. */
+void svg_parts(struct svg *svg, size_t look);
 void svg_part_mark(struct svg *svg, size_t look, double x, double y);
 void svg_parts_end(struct svg *svg, const struct svg_tip *tip);
 /* Marks of one look (shape and colour), each with a tooltip: call svg_mark between svg_marks and svg_group_end. */
