@@ -316,10 +316,8 @@ static void add_part(struct document *document, const struct report_page *page, 
 
 static void several_document(struct document *document, const struct report_page *page)
 {
-    size_t cases = 0;
     for (size_t r = 0; r < page->count; r++) {
         const struct cell mark = result_mark(page->results[r]);
-        cases += page->results[r]->case_count;
         if (!r || mark.tone == TONE_BAD || document->mark.tone == TONE_GOOD) /* the mark of the worst result */
             document->mark = mark;
     }
@@ -327,8 +325,8 @@ static void several_document(struct document *document, const struct report_page
         document->title = arena_printf(document->arena, "%zu devices", page->count);
         picture_machines(document, page->results, page->count, side_by_side(page, document->arena));
     }
-    document->verdict = arena_printf(document->arena, "%zu %s side by side, %zu cases", page->count,
-                                     page->names ? "results" : "devices", cases);
+    document->verdict =
+        arena_printf(document->arena, "%zu %s side by side", page->count, page->names ? "results" : "devices");
     for (size_t r = 0; r < page->count; r++)
         add_part(document, page, r);
 }
