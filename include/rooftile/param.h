@@ -28,6 +28,7 @@ enum status param_from_json(struct param_value *value, const cJSON *json, struct
 
 struct param {
     const char *name;
+    const char *doc;                  /* what it means, in a few words; NULL: unknown */
     struct param_value value;         /* the default; only its kind if it depends on the device */
     const struct expr *asks;          /* the default if it depends on the device, using only device.NAME; else NULL */
     const struct param_value *limits; /* allowed values; NULL = any */

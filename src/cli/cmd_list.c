@@ -125,22 +125,28 @@ static struct table *params_of(const struct manifest *manifest, struct arena *ar
     static const struct table_column columns[] = {{.key = "name", .title = ""},
                                                   {.key = "default", .title = ""},
                                                   {.key = "limits"},
+                                                  {.key = "doc"},
                                                   {.title = "", .flags = COLUMN_PROSE}};
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct param, param, manifest->params, manifest->param_count) {
-        struct cell cells[] = {cell_text(param->name), {0}, {0}, {0}};
+        struct cell cells[] = {cell_text(param->name), {0}, {0}, {0}, {0}};
         cells[1] = param->asks ? cell_text(expr_source(param->asks)) : value_cell(arena, &param->value);
         struct table *limits = table_list(arena);
         struct text words = {0};
         for (size_t limit = 0; limit < param->limit_count; limit++) {
             const struct cell cell = value_cell(arena, &param->limits[limit]);
             table_add(limits, &cell);
-            text_addf(&words, "%s%s", limit ? ", " : "one of ", value_text(arena, &param->limits[limit]));
+            text_addf(&words, "%s%s", limit ? ", " : ": ", value_text(arena, &param->limits[limit]));
         }
-        if (param->limits) {
+        if (param->limits)
             cells[2] = cell_table(limits);
-            cells[3] = cell_text(text_take(&words, arena));
-        }
+        cells[3] = param->doc ? cell_text(param->doc) : cell_absent();
+        cells[4] = cell_text(arena_printf(arena, "%s%s",
+                                          param->doc   ? param->doc
+                                          : words.data ? "one of"
+                                                       : "",
+                                          text_or_empty(words.data)));
+        text_release(&words);
         if (!param->implied)
             table_add(table, cells);
     }

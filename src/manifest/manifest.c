@@ -306,6 +306,7 @@ static const struct record_field manifest_rows[] = {
     FIELD_LIST("tags", tags, tag_count, record_word, RECORD_ONCE),
     FIELD_COMMENT("extends"),
     FIELD_COMMENT("params"),
+    FIELD_COMMENT("doc"),
     FIELD_COMMENT("limits"),
     FIELD_WHOLE("let", into_lets),
     FIELD_WHOLE("code", into_code),

@@ -212,6 +212,16 @@ static enum status limits_parse(struct param *params, const struct manifest_pars
     return status;
 }
 
+/* A manifest may describe parameters that one which extends it has not. */
+static enum status docs_parse(struct param *params, const struct manifest *manifest, const cJSON *root, struct err *err)
+{
+    const cJSON *docs = json_member(root, "doc");
+    enum status status = docs ? json_check_type(docs, cJSON_Object, err) : STATUS_OK;
+    for (size_t k = 0; k < manifest->param_count && docs && !status; k++)
+        status = json_get_string(&params[k].doc, docs, params[k].name, JSON_OPTIONAL, err);
+    return status;
+}
+
 /* The parameters of every compiled kernel; the first value is the default. */
 static const struct {
     const char *name;
@@ -269,7 +279,7 @@ enum status params_parse(struct manifest_parser *parser, const cJSON *root, stru
     parser->param_names = names;
     manifest->params = params;
     manifest->param_count = count;
-    if (limits_parse(params, parser, root, err))
+    if (limits_parse(params, parser, root, err) || docs_parse(params, manifest, root, err))
         return err->status;
     manifest_expr_names(&parser->names, manifest, parser->arena);
     const char **variables =
