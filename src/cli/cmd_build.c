@@ -15,7 +15,7 @@ static const struct table_column columns[] = {
     {.key = "state"},
     {.key = "reason"},
     {.key = "buffer_bytes", .title = "buffers", .unit = UNIT_BYTES, .drop = 2},
-    {.key = "lower_bound_ns", .title = "lower bound", .unit = UNIT_TIME},
+    {.key = "lower_bound_ns", .title = "least time", .unit = UNIT_TIME},
     {.key = "predicted_ns", .title = "predicted", .unit = UNIT_TIME},
     {.key = "predicted_low_ns"},
     {.key = "predicted_high_ns"},
@@ -80,10 +80,13 @@ static void add_total(struct document *document, const struct session *session, 
     const char *more = uncompiled->count ? arena_printf(document->arena, " (%zu to compile: about %s more)",
                                                         uncompiled->count, units_time(compile, uncompiled->time_ns))
                                          : "";
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                  "%zu case%s (%zu ready), %zu code object%s, about %s on %s, not counting compilation%s", plan->count,
-                  text_s(plan->count), ready, plan->code_count, text_s(plan->code_count),
-                  units_time(total, plan->estimate_ns), session->info.name, more);
+    const char *verdict = arena_printf(
+        document->arena, "%zu case%s (%zu ready), %zu code object%s, about %s on %s, not counting compilation%s",
+        plan->count, text_s(plan->count), ready, plan->code_count, text_s(plan->code_count),
+        units_time(total, plan->estimate_ns), session->info.name, more);
+    document->verdict =
+        document->verdict ? arena_printf(document->arena, "%s\n%s", document->verdict, verdict) : verdict;
+    document->action = ready ? "'rooftile run' with the same words measures them" : "Nothing can run here";
 }
 
 /* Adds the number of walked cases, and each reason for others once. */
@@ -116,13 +119,14 @@ static void add_legend(struct document *document, const struct session *session)
     document_doubted(document, &session->machine);
     if (session->machine.level_count)
         document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "lower bound: least time by the ceilings of %s; predicted: what to expect of one pass ('rooftile "
+                      "least time: what the roofline of %s allows if caches keep all data; predicted: what to expect "
+                      "of one pass ('rooftile "
                       "predict' has intervals and terms)",
                       session->machine.title[0] ? session->machine.title : session->machine.name);
     else
         document_text(
             document, SHOW_PEOPLE, TONE_PLAIN,
-            "no ceiling is known for this device, so there is no lower bound: 'rooftile roofline' measures them");
+            "no ceiling is known for this device, so there is no least time: 'rooftile roofline' measures them");
     add_methods(document, session);
 }
 

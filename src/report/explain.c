@@ -92,8 +92,8 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
     const bool chain = e->plan_case->resolved.manifest->class == CLASS_LATENCY;
     struct cell least = cell_positive(chain ? NAN : bound->time_ns);
     least.unit = UNIT_TIME;
-    table_member(record, "lower_bound_ns", "lower bound", least);
-    table_member(record, "ceiling_share", "of the ceiling",
+    table_member(record, "lower_bound_ns", "least time", least);
+    table_member(record, "ceiling_share", "% of roof",
                  cell_quantity(ceiling_share(e->plan_case, explained_ns(c)), UNIT_PERCENT));
     table_member(record, "intensity", "intensity", cell_quantity(bound->intensity, UNIT_INTENSITY));
     table_member(record, "bound", NULL, cell_known(bound->bound));
@@ -103,7 +103,8 @@ static struct table *standing(const struct explained_case *c, struct arena *aren
         cell_text(arena_printf(arena, "%s; the largest term is %s", bound->bound, prediction_term_name(p->limiter))));
     table_member(record, NULL, "terms", cell_text(terms_words(p, arena)));
     if (e->level)
-        table_member(record, NULL, arena_printf(arena, "through %s", e->level->name), cell_text(level_words(e, arena)));
+        table_member(record, NULL, arena_printf(arena, "through %s", level_title(e->level->name, arena)),
+                     cell_text(level_words(e, arena)));
     struct table *level = table_record(arena);
     if (e->level) {
         table_member(level, "name", NULL, cell_text(e->level->name));
@@ -153,21 +154,25 @@ static void say_best(struct document *document, const struct explained_case *c)
     const struct explanation *e = &c->explanation;
     const bool any = e->cause_count && e->causes[0].cost < COST_WORK;
     const double saved_ns = any ? e->causes[0].cost_ns : 0, share = saved_ns / e->prediction.time_ns;
-    if (!any) {
-        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "Nothing that could be changed costs 1 %% or more: what is left is the work itself, at what %s "
-                      "reaches in practice.",
-                      e->prediction.bound);
-        return;
-    }
+    const double roof = ceiling_share(e->plan_case, explained_ns(c));
+    document->verdict = arena_printf(
+        document->arena, "%s on %s: %s %s%s%s, limited by %s", name_of(c), c->machine->name,
+        quantity_words(explained_ns(c), UNIT_TIME, document->arena), c->measured ? "measured" : "predicted",
+        roof > 0 ? ", " : "",
+        roof > 0 ? arena_printf(document->arena, "%s of the roof", percent_words(roof, document->arena)) : "",
+        prediction_term_name(e->prediction.limiter));
     if (share < SMALL_SHARE)
-        document_text(document, SHOW_PEOPLE, TONE_PLAIN,
-                      "Nothing that could be changed costs much: most is the work itself, at what %s reaches in "
-                      "practice.",
-                      e->prediction.bound);
-    document_text(document, SHOW_PEOPLE, TONE_BOLD, "What would help most: %s. %s less, %s.",
-                  cost_remedy(e->causes[0].cost), quantity_words(saved_ns, UNIT_TIME, document->arena),
-                  percent_words(share, document->arena));
+        document->action =
+            arena_printf(document->arena,
+                         "Nothing that could be changed costs %s: the rest is the work itself, at what %s reaches in "
+                         "practice",
+                         any ? "much" : "1 % or more", e->prediction.bound);
+    if (!any)
+        return;
+    const char *most =
+        arena_printf(document->arena, "What would help most: %s; %s less, %s", cost_remedy(e->causes[0].cost),
+                     quantity_words(saved_ns, UNIT_TIME, document->arena), percent_words(share, document->arena));
+    document->action = document->action ? arena_printf(document->arena, "%s\n%s", document->action, most) : most;
     document_text(
         document, SHOW_PEOPLE, TONE_DIM,
         "Each costs what the prediction falls by when it alone is gone; what cannot be changed is the work itself, "
@@ -312,8 +317,8 @@ static struct table *list_of(const struct explained_case *cases, size_t count, s
 {
     static const struct table_column columns[] = {
         {.title = "case", .flags = COLUMN_GROUP},     {.title = "time", .unit = UNIT_TIME},
-        {.title = "% of roof", .unit = UNIT_PERCENT}, {.title = "costs most"},
-        {.title = "costs", .unit = UNIT_TIME},        {.title = "share", .unit = UNIT_PERCENT}};
+        {.title = "% of roof", .unit = UNIT_PERCENT}, {.title = "largest cost"},
+        {.title = "to win", .unit = UNIT_TIME},       {.title = "share", .unit = UNIT_PERCENT}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         const struct explanation *e = &cases[k].explanation;
@@ -356,7 +361,17 @@ void explain_document(struct document *document, const struct explained_case *ca
         show_case(document, &cases[0]);
     } else {
         document_table(document, NULL, NULL, list_of(cases, count, document->arena))->show = SHOW_PEOPLE;
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "One case in full: --filter, or --set with one value.");
+        const struct explained_case *worst = NULL;
+        FOR_EACH(const struct explained_case, c, cases, count)
+            if (!c->reason && c->explanation.cause_count && c->explanation.causes[0].cost < COST_WORK &&
+                (!worst || c->explanation.causes[0].cost_ns > worst->explanation.causes[0].cost_ns))
+                worst = c;
+        if (worst)
+            document->verdict =
+                arena_printf(document->arena, "Most time to win: %s, %s (%s)", name_of(worst),
+                             quantity_words(worst->explanation.causes[0].cost_ns, UNIT_TIME, document->arena),
+                             cost_name(worst->explanation.causes[0].cost));
+        document->action = "One case in full: --filter, or --set with one value";
     }
     document_table(document, NULL, NULL, causes_of(cases, count, document->arena))->show = SHOW_CSV;
     document_table(document, "cases", NULL, data_of(cases, count, document->arena))->show = SHOW_DATA;

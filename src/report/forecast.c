@@ -177,7 +177,9 @@ static void say_speed(struct document *document, const struct forecast *forecast
                   most);
     if (cases > scaled && why)
         text_addf(&text, "; %zu not (%s)", cases - scaled, why);
-    document_text(document, SHOW_PEOPLE, TONE_PLAIN, "%s", text_take(&text, document->arena));
+    document->verdict = document->verdict ? arena_printf(document->arena, "%s\n%s", document->verdict, text.data)
+                                          : arena_strdup(document->arena, text.data);
+    text_release(&text);
 }
 
 /* ---- weights: a trace as a whole ---- */
@@ -253,13 +255,62 @@ static void say_best(struct document *document, const struct forecast *forecast)
                   apart ? "their intervals do not overlap" : "their intervals overlap");
 }
 
+/* On one machine the case with the most time above its roof; on several the fastest machine. */
+static void conclude(struct document *document, const struct forecast *forecasts, size_t count)
+{
+    struct arena *arena = document->arena;
+    const struct forecast_case *worst = NULL;
+    const struct forecast *fastest = NULL;
+    double most_ns = 0, least_ns = INFINITY, first_ns = 0;
+    size_t known = 0;
+    for (size_t k = 0; k < count; k++) {
+        double all_ns = 0;
+        FOR_EACH(const struct forecast_case, c, forecasts[k].cases, forecasts[k].count) {
+            const double time_ns = c->prediction.time_ns, share = ceiling_share(c->plan_case, time_ns);
+            const double win_ns = time_ns * (1 - (share > 0 ? fmin(share, 1) : 1));
+            all_ns += time_ns > 0 ? time_ns : NAN; /* a machine that cannot run a case is not the fastest */
+            known += time_ns > 0;
+            if (!(time_ns > 0) || (worst && win_ns <= most_ns))
+                continue;
+            worst = c;
+            most_ns = win_ns;
+        }
+        first_ns = k ? first_ns : all_ns;
+        if (all_ns < least_ns) {
+            least_ns = all_ns;
+            fastest = &forecasts[k];
+        }
+    }
+    if (!worst)
+        return;
+    const double share = ceiling_share(worst->plan_case, worst->prediction.time_ns);
+    const char *limit = prediction_term_name(worst->prediction.limiter);
+    if (count > 1 && fastest)
+        document->verdict = arena_printf(
+            arena, "%s is the fastest: %s for all cases%s", fastest->name, quantity_words(least_ns, UNIT_TIME, arena),
+            fastest == forecasts || !(first_ns > 0)
+                ? ""
+                : arena_printf(arena, ", %.3g times as fast as %s", first_ns / least_ns, forecasts[0].name));
+    else if (count == 1 && known == 1)
+        document->verdict =
+            arena_printf(arena, "%s on %s: %s predicted%s, limited by %s", worst->plan_case->label, forecasts[0].name,
+                         quantity_words(worst->prediction.time_ns, UNIT_TIME, arena),
+                         share > 0 ? arena_printf(arena, ", %s of the roof", percent_words(share, arena)) : "", limit);
+    else if (count == 1)
+        document->verdict =
+            arena_printf(arena, "%zu cases on %s: most time to win in %s, %s, limited by %s", known, forecasts[0].name,
+                         worst->plan_case->label, quantity_words(most_ns, UNIT_TIME, arena), limit);
+    document->action = arena_printf(arena, "rooftile explain %s --machine %s shows what costs its time",
+                                    worst->plan_case->resolved.manifest->name, forecasts[0].name);
+}
+
 void say_borrowed(struct document *document, const char *machine, const struct machine_borrowed *borrowed)
 {
     struct text text = {0};
     for (uint32_t k = 0; borrowed && k < borrowed->count; k++)
         text_addf(&text, "%s%s", k ? ", " : "", borrowed->what[k]);
     if (text.length)
-        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s%snot known, so taken from a relative: %s", machine,
+        document_text(document, SHOW_PEOPLE, TONE_DIM, "%s%sunknown, so taken from a similar GPU: %s", machine,
                       *machine ? ": " : "", text_take(&text, document->arena));
 }
 
@@ -296,8 +347,8 @@ void forecast_document(struct document *document, const struct forecast *forecas
             SHOW_PEOPLE;
     document_text(document, SHOW_PEOPLE, TONE_DIM, "%s",
                   forecasts[0].of ? "speed: times as fast as it was; limited by: what takes the most time"
-                  : count == 1 ? "limited by: what takes the most time; 10 % faster: what would help most if it were "
-                                 "a tenth faster, and how much less time that is"
+                  : count == 1 ? "limited by: what takes the most time; worth speeding up: what would help most if it "
+                                 "were 10 % faster, and the change of the time"
                                : "limited by: what takes the most time; portability: the harmonic mean of the "
                                  "shares of the ceilings, 0 where a machine cannot run it");
     say_described(document, forecasts, count);
@@ -323,5 +374,7 @@ void forecast_document(struct document *document, const struct forecast *forecas
                 forecast_note(&notes, c->plan_case->resolved.manifest->name, c->prediction.notes[n], document->arena);
         forecast_say_notes(document, forecasts[k].name, &notes);
     }
+    if (!forecasts[0].of)
+        conclude(document, forecasts, count);
     document_table(document, "machines", NULL, machines_of(forecasts, count, document->arena))->show = SHOW_DATA;
 }

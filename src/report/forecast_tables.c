@@ -21,14 +21,14 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
 {
     static const struct table_column columns[] = {
         {.title = "case", .flags = COLUMN_GROUP},
-        {.title = "time", .unit = UNIT_TIME},
+        {.title = "predicted", .unit = UNIT_TIME},
         {.title = "80 % interval", .unit = UNIT_TIME},
         {.title = "bound", .drop = 5},
         {.title = "limited by", .drop = 3},
         {.title = "% of roof", .unit = UNIT_PERCENT},
         {.title = "FLOP/B", .unit = UNIT_INTENSITY, .drop = 2},
-        {.title = "waves", .unit = UNIT_NUMBER, .drop = 1},
-        {.title = "10 % faster", .drop = 4},
+        {.title = "waves/SIMD", .unit = UNIT_NUMBER, .drop = 1},
+        {.title = "worth speeding up", .drop = 4},
     };
     struct table *table = TABLE(arena, columns);
     FOR_EACH(const struct forecast_case, c, forecast->cases, forecast->count) {
@@ -52,7 +52,7 @@ struct table *forecast_one_machine(const struct forecast *forecast, struct arena
                                      cell_number(ceiling_share(c->plan_case, c->prediction.time_ns)),
                                      cell_number(c->plan_case->lower_bound.intensity),
                                      cell_positive(c->waves_per_simd),
-                                     cell_text(arena_printf(arena, "%s: -%s", prediction_term_name(helps),
+                                     cell_text(arena_printf(arena, "%s, -%s", prediction_term_name(helps),
                                                             percent_words(forecast_gain(p, helps), arena)))};
         table_add(table, cells);
     }

@@ -203,5 +203,17 @@ void report_machine(struct text *out, const struct machine *machine, const struc
     add_disagreements(&document, machine);
     if (machine->measured)
         add_method(&document, machine);
+    const struct machine_level *memory = machine->level_count ? &machine->levels[machine->level_count - 1] : NULL;
+    const struct machine_unit *fastest = NULL;
+    FOR_EACH(const struct machine_unit, unit, machine->units, machine->unit_count)
+        if (!strcmp(machine_unit_rate(unit->name), UNIT_FLOP_RATE) &&
+            (!fastest || ceiling_value(&unit->peak) > ceiling_value(&fastest->peak)))
+            fastest = unit;
+    if (memory)
+        document.verdict =
+            arena_printf(&arena, "%s%s %s%s%s%s%s", machine->measured ? "measured: " : "by data sheets: ", memory->name,
+                         quantity_words(ceiling_value(&memory->bandwidth), UNIT_BYTE_RATE, &arena), fastest ? ", " : "",
+                         fastest ? fastest->name : "", fastest ? " " : "",
+                         fastest ? quantity_words(ceiling_value(&fastest->peak), UNIT_FLOP_RATE, &arena) : "");
     render_text(out, &document, options);
 }

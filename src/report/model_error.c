@@ -125,9 +125,9 @@ void model_error_document(struct document *document, const struct judged_case *c
         {.key = "family", .title = "family"},
         {.key = "machine", .title = "machine", OF(machine)},
         {.key = "rows", .title = "rows", .unit = UNIT_COUNT, OF(rows)},
-        {.key = "median", .title = "median", .unit = UNIT_PERCENT, OF(median)},
+        {.key = "median", .title = "median error", .unit = UNIT_PERCENT, OF(median)},
         {.key = "p90", .title = "p90", .unit = UNIT_PERCENT, OF(p90)},
-        {.key = "signed_median", .title = "signed", .unit = UNIT_CHANGE, .drop = 1, OF(signed_median)},
+        {.key = "signed_median", .title = "bias", .unit = UNIT_CHANGE, .drop = 1, OF(signed_median)},
         {.key = "within_20", .title = "within 20 %", .unit = UNIT_PERCENT, .drop = 3, OF(within_20)},
         {.key = "wmape", .title = "WMAPE", .unit = UNIT_PERCENT, .drop = 3, OF(wmape)},
         {.key = "coverage", .title = "in the interval", .unit = UNIT_PERCENT, OF(coverage)}};
@@ -153,4 +153,15 @@ void model_error_document(struct document *document, const struct judged_case *c
     document_table(document, NULL, NULL, rows_of(cases, count, document->arena))->show = SHOW_CSV;
     if (unknown)
         document_text(document, 0, TONE_DOUBT, "cases that were not predicted: %zu", unknown);
+    struct error_line all = {0};
+    judge_line(&all, cases, count, document->arena);
+    document->verdict = all.rows
+                            ? arena_printf(document->arena,
+                                           "%zu case%s: half of the predictions are within %s, %s are inside their "
+                                           "80 %% interval",
+                                           all.rows, text_s(all.rows), percent_words(all.median, document->arena),
+                                           percent_words(all.coverage, document->arena))
+                            : "No case was predicted before it was measured";
+    document->action =
+        worst->row_count ? "'rooftile explain RESULT --filter CASE' shows where such a case's time goes" : NULL;
 }

@@ -27,7 +27,7 @@ def one_machine(home):
 
 def side_by_side(home):
     done = run(*TRIAD, "--machine", "mi300x,mi210", home=home)
-    check_run(done, 0, "side by side", stdout=["mi300x", "mi210", "portability", "mi210: not known, so taken from a relative: LDS latency from "])
+    check_run(done, 0, "side by side", stdout=["mi300x", "mi210", "portability", "mi210: unknown, so taken from a similar GPU: LDS latency from "])
     narrow = run(*TRIAD, "--machine", "mi300x,mi210,mi355x,h100", home=home, COLUMNS="70").stdout.splitlines()
     check("portability" in narrow[1] and "limited by" not in narrow[1], f"columns that are dropped first: {narrow[1]}")
     first, second = json.loads(run(*TRIAD, "--machine", "mi300x,mi210", "--json", "-", home=home).stdout)["machines"]
