@@ -220,7 +220,7 @@ void result_verdict(struct document *document, const struct result *result)
     document->mark = result_mark(result);
     document->verdict = arena_printf(arena, "%s%s, %s%s%s",
                                      result->predicted          ? "PREDICTED (nothing was executed): "
-                                     : *result->device.emulated ? "EMULATED (no GPU executed it): "
+                                     : *result->device.emulated ? "EMULATED: no GPU executed it; "
                                                                 : "",
                                      document->title, counts_of(result, arena), shares, win);
     document->action = action_of(result, worst, arena);
