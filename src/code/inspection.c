@@ -201,8 +201,8 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
         kernel->findings[kernel->finding_count++] = kernel->isa->findings[k];
     find_spills(&finder);
     if (!kernel->occupancy_problem) {
-        find_lds_limit(&finder);
         find_promoted_array(&finder);
+        find_lds_limit(&finder);
         const struct occupancy *o = &kernel->occupancy;
         const bool close =
             o->raise.vgprs && o->raise.vgprs <= NEAR_STEP_VGPRS && !o->raise.sgprs && !o->raise.lds_bytes;
