@@ -13,16 +13,20 @@
 /* The polling interval grows with the number of ranks, so that the load on a shared file system stays constant. */
 enum { POLL_NS = 5000000, POLLING_RANKS = 8, MOST_POLL_NS = 500000000, JOB_TEXT = 64 };
 
+/* What rank 0 writes for the others. */
+struct call {
+    uint64_t nonce; /* 0: there is no call */
+    uint32_t world;
+    char job[JOB_TEXT];
+};
+
 struct meeting {
     const struct device_ranks *ranks;
     struct arena arena, look; /* `look` is emptied for each look at the files, of which there are thousands */
     const char *call, *id;
-    uint64_t own;     /* own nonce */
-    uint64_t *nonces; /* rank 0: of the ranks that answered; 0: not yet */
-    /* Other ranks: the call that was answered, and its contents. */
-    uint64_t zero;
-    uint32_t world;
-    char job[JOB_TEXT];
+    uint64_t own;         /* own nonce */
+    uint64_t *nonces;     /* rank 0: of the ranks that answered; 0: not yet */
+    struct call answered; /* other ranks */
 };
 
 /* The result is valid until the next look. */
@@ -69,14 +73,11 @@ static void close_meeting(struct meeting *meeting)
     arena_release(&meeting->arena);
 }
 
-/* Returns the nonce of the caller; 0: there is no call. */
-static uint64_t read_call(struct meeting *meeting, uint32_t *world, char job[static JOB_TEXT])
+static struct call read_call(struct meeting *meeting)
 {
-    uint64_t nonce = 0;
-    job[0] = '\0';
-    *world = 0;
-    sscanf(read_text(meeting, meeting->call), "%" SCNx64 " %" SCNu32 " %63[^\n]", &nonce, world, job);
-    return nonce;
+    struct call call = {0};
+    sscanf(read_text(meeting, meeting->call), "%" SCNx64 " %" SCNu32 " %63[^\n]", &call.nonce, &call.world, call.job);
+    return call;
 }
 
 /* ---- rank 0 ---- */
@@ -98,12 +99,11 @@ static bool is_answered(struct meeting *meeting)
 static enum status gather(struct meeting *meeting, struct err *err)
 {
     const uint64_t start_ns = clock_now_ns();
-    uint32_t world;
-    char job[JOB_TEXT];
     while (!is_answered(meeting)) {
-        if (read_call(meeting, &world, job) != meeting->own)
-            return err_set(err, ERR_DEVICE, "another run (job %s) meets in %s, too: give each its own --out-dir", job,
-                           meeting->ranks->folder);
+        const struct call call = read_call(meeting);
+        if (call.nonce != meeting->own)
+            return err_set(err, ERR_DEVICE, "another run (job %s) meets in %s, too: give each its own --out-dir",
+                           call.job, meeting->ranks->folder);
         if ((double)(clock_now_ns() - start_ns) > meeting->ranks->limit_ns)
             break;
         next_look(meeting);
@@ -120,11 +120,10 @@ static enum status gather(struct meeting *meeting, struct err *err)
 static enum status give(struct meeting *meeting, const uint8_t *id, size_t size, struct err *err)
 {
     struct text text = {0};
-    uint32_t world;
-    char job[JOB_TEXT];
-    if (read_call(meeting, &world, job) || file_exists(meeting->id))
+    const struct call earlier = read_call(meeting);
+    if (earlier.nonce || file_exists(meeting->id))
         log_info("%s has the id of an earlier run (job %s): it is replaced", meeting->ranks->folder,
-                 *job ? job : "unknown");
+                 *earlier.job ? earlier.job : "unknown");
     unlink(meeting->id);
     text_addf(&text, "%016" PRIx64 " %u %s\n", meeting->own, meeting->ranks->world,
               *meeting->ranks->job ? meeting->ranks->job : "unknown");
@@ -163,35 +162,32 @@ static bool read_id(struct meeting *meeting, uint8_t *id, size_t size)
 static enum status answer(struct meeting *meeting, struct err *err)
 {
     const char *path = answer_of(meeting, meeting->ranks->rank);
-    char job[JOB_TEXT];
-    uint32_t world;
-    const uint64_t zero = read_call(meeting, &world, job);
+    const struct call call = read_call(meeting);
     uint64_t ignored, nonce = meeting->own;
     struct text text = {0};
-    if (!zero || zero == meeting->zero) {
+    if (!call.nonce || call.nonce == meeting->answered.nonce) {
         sscanf(read_text(meeting, path), "%" SCNx64 " %" SCNx64, &ignored, &nonce);
-        return !meeting->zero || nonce == meeting->own
+        return !meeting->answered.nonce || nonce == meeting->own
                    ? STATUS_OK
                    : err_set(err, ERR_DEVICE, "two processes are rank %u of the job", meeting->ranks->rank);
     }
-    meeting->zero = zero;
-    meeting->world = world;
-    memcpy(meeting->job, job, sizeof(job));
-    text_addf(&text, "%016" PRIx64 " %016" PRIx64 "\n", zero, meeting->own);
+    meeting->answered = call;
+    text_addf(&text, "%016" PRIx64 " %016" PRIx64 "\n", call.nonce, meeting->own);
     return write_text(meeting, path, &text, err);
 }
 
 static enum status say_no_id(const struct meeting *meeting, struct err *err)
 {
     const struct device_ranks *ranks = meeting->ranks;
+    const struct call *call = &meeting->answered;
     const double limit_s = ranks->limit_ns / 1e9;
-    if (!meeting->zero)
+    if (!call->nonce)
         return err_set(err, ERR_DEVICE, "rank 0 of %u did not come to %s within %.0f s", ranks->world, ranks->folder,
                        limit_s);
-    if (meeting->world != ranks->world || strcmp(meeting->job, *ranks->job ? ranks->job : "unknown") != 0)
+    if (call->world != ranks->world || strcmp(call->job, *ranks->job ? ranks->job : "unknown") != 0)
         return err_set(err, ERR_DEVICE,
                        "rank 0 of %u did not come within %.0f s: what lies in %s is of an earlier run (job %s)",
-                       ranks->world, limit_s, ranks->folder, meeting->job);
+                       ranks->world, limit_s, ranks->folder, call->job);
     return err_set(err, ERR_DEVICE, "rank 0 gave no id within %.0f s: it waits for another rank, or has ended",
                    limit_s);
 }

@@ -30,6 +30,8 @@ struct telemetry {
 /* `pci_bdf` is in HIP's format, "0000:05:00.0". In partition modes, the function number is the partition's, and only
  * function 0 has files. */
 void telemetry_open(struct telemetry *telemetry, const char *pci_bdf);
+/* Sets the address of the GPU that a node of KFD's topology is, "0000:85:00.0"; "" for a processor. */
+void telemetry_node_bdf(char bdf[static 16], const char *folder);
 
 /* Fills what does not change during a run: the PCI id ("10de:2330"; nothing if the card's vendor is not the expected
  * `vendor`, "10de"), the partition mode ("SPX/NPS1"; unchanged if the card has none), and the uuid and hashed serial

@@ -175,32 +175,32 @@ bool sysfs_property(uint64_t *value, const char *text, const char *name)
     return false;
 }
 
-/* A node's location is its bus and device; the function bits distinguish partitions of one card. */
-static bool is_node_of(const char *folder, uint64_t domain, uint64_t bus, uint64_t slot)
+void telemetry_node_bdf(char bdf[static 16], const char *folder)
 {
     char properties[4096];
-    uint64_t node_domain = 0, location = 0;
-    if (!sysfs_text(properties, sizeof(properties), folder, "properties") ||
+    uint64_t domain = 0, location = 0;
+    bdf[0] = '\0';
+    if (!(sysfs_number(folder, "gpu_id") > 0) || !sysfs_text(properties, sizeof(properties), folder, "properties") ||
         !sysfs_property(&location, properties, "location_id"))
-        return false;
-    sysfs_property(&node_domain, properties, "domain");
-    return node_domain == domain && location >> 8 == bus && (location >> 3 & 0x1f) == slot;
+        return;
+    sysfs_property(&domain, properties, "domain");
+    snprintf(bdf, 16, "%04x:%02x:%02x.%x", (unsigned)domain, (unsigned)(location >> 8) & 0xff,
+             (unsigned)(location >> 3) & 0x1f, (unsigned)location & 7);
 }
 
+/* The function bits distinguish partitions of one card. */
 static void find_nodes(struct telemetry *telemetry, const char *pci_bdf)
 {
-    unsigned domain, bus, slot;
+    char bdf[16];
     glob_t found;
-    if (sscanf(pci_bdf, "%x:%x:%x", &domain, &bus, &slot) != 3)
-        return;
     sysfs_find(&found, telemetry->root, "class/kfd/kfd/topology/nodes/[0-9]*");
     for (size_t i = 0; i < found.gl_pathc && telemetry->node_count < TELEMETRY_MAX_NODES; ++i) {
-        const double id = sysfs_number(found.gl_pathv[i], "gpu_id");
-        if (!(id > 0 && id <= UINT32_MAX && is_node_of(found.gl_pathv[i], domain, bus, slot)))
+        telemetry_node_bdf(bdf, found.gl_pathv[i]);
+        if (strncmp(bdf, pci_bdf, strlen(pci_bdf) - 1) != 0)
             continue;
         if (!telemetry->node_count)
             SET_TEXT(telemetry->node, "%s", strrchr(found.gl_pathv[i], '/') + 1);
-        telemetry->nodes[telemetry->node_count++] = (uint32_t)id;
+        telemetry->nodes[telemetry->node_count++] = (uint32_t)sysfs_number(found.gl_pathv[i], "gpu_id");
     }
     globfree(&found);
 }

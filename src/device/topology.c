@@ -75,31 +75,17 @@ static const char *type_name(uint64_t type)
     return type == 11 ? "xgmi" : type == 2 ? "pcie" : NULL;
 }
 
-/* Sets "0000:85:00.0" for a node that is a GPU, "" for a processor. */
-static void bdf_of(char bdf[static 16], const struct telemetry *telemetry, uint64_t node)
-{
-    char folder[TELEMETRY_PATH], text[4096];
-    uint64_t location = 0, domain = 0;
-    bdf[0] = '\0';
-    snprintf(folder, sizeof(folder), "%s/class/kfd/kfd/topology/nodes/%llu", telemetry->root, (unsigned long long)node);
-    if (!(sysfs_number(folder, "gpu_id") > 0) || !sysfs_text(text, sizeof(text), folder, "properties") ||
-        !sysfs_property(&location, text, "location_id"))
-        return;
-    sysfs_property(&domain, text, "domain");
-    snprintf(bdf, 16, "%04x:%02x:%02x.%x", (unsigned)domain & 0xffff, (unsigned)(location >> 8) & 0xff,
-             (unsigned)(location >> 3) & 0x1f, (unsigned)location & 7);
-}
-
 static bool read_link(struct device_link *link, const struct telemetry *telemetry, const char *folder)
 {
-    char text[4096];
+    char text[4096], node[TELEMETRY_PATH];
     uint64_t type = 0, to = 0, weight = 0, mbps = 0;
     *link = (struct device_link){.count = 1};
     if (!sysfs_text(text, sizeof(text), folder, "properties") || !sysfs_property(&type, text, "type") ||
         !sysfs_property(&to, text, "node_to") || !type_name(type))
         return false;
     SET_TEXT(link->type, "%s", type_name(type));
-    bdf_of(link->peer, telemetry, to);
+    snprintf(node, sizeof(node), "%s/class/kfd/kfd/topology/nodes/%llu", telemetry->root, (unsigned long long)to);
+    telemetry_node_bdf(link->peer, node);
     if (sysfs_property(&weight, text, "weight"))
         link->weight = (uint32_t)weight;
     if (sysfs_property(&mbps, text, "max_bandwidth"))
