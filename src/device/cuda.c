@@ -125,10 +125,9 @@ static void read_uuid(struct device_info *info, const struct gpu *gpu)
 {
     uint8_t bytes[16];
     struct err ignored = {0};
-    size_t used;
     if (!gpu->api.uuid || GPU_TRY(gpu, &ignored, uuid, (struct gpu_uuid *)bytes, gpu->handles[gpu->index]))
         return;
-    used = (size_t)SET_TEXT(info->uuid, "%s", info->partition[0] ? "MIG" : "GPU");
+    size_t used = (size_t)SET_TEXT(info->uuid, "%s", info->partition[0] ? "MIG" : "GPU");
     for (size_t i = 0; i < sizeof(bytes); ++i)
         used += (size_t)snprintf(info->uuid + used, sizeof(info->uuid) - used, "%s%02x",
                                  i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);

@@ -55,10 +55,9 @@ static const char *emulator_of(const struct gpu *gpu)
 /* An emulator needs the processor that a waiting thread would spin on. */
 static enum status enter(struct gpu *gpu, int index, struct err *err)
 {
-    struct err ignored = {0};
     const enum status status = GPU_TRY(gpu, err, hipSetDevice, index);
     if (!status && gpu->api.hipSetDeviceFlags && *emulator_of(gpu))
-        GPU_TRY(gpu, &ignored, hipSetDeviceFlags, HIP_DEVICE_SCHEDULE_BLOCKING);
+        gpu->api.hipSetDeviceFlags(HIP_DEVICE_SCHEDULE_BLOCKING);
     return status;
 }
 

@@ -89,12 +89,6 @@ enum status check_events(uint32_t one, uint32_t other, struct err *err)
 static const uint64_t margin_bytes = UINT64_C(256) << 20;
 enum { MOST_MARGINS = 4096 }; /* a process may have 65,530 mappings */
 
-static bool may_have_margin(const struct host *host)
-{
-    struct rlimit addresses;
-    return host->margins < MOST_MARGINS && !getrlimit(RLIMIT_AS, &addresses) && addresses.rlim_cur == RLIM_INFINITY;
-}
-
 /* Maps `size_bytes` of fresh pages between two margins, aligned to `align_bytes` by mapping more and unmapping the
  * ends. */
 static void *map_aligned(uint64_t size_bytes, uint64_t align_bytes, uint64_t margin, int protection)
@@ -123,7 +117,10 @@ enum status host_alloc(void **pointer, struct host *host, uint64_t size_bytes, e
                        (unsigned long long)available);
     const uint64_t align_bytes = size_bytes >= HOST_HUGE_PAGE_BYTES ? HOST_HUGE_PAGE_BYTES : PAGE_BYTES;
     const uint64_t pages_bytes = size_bytes ? (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : PAGE_BYTES;
-    const uint64_t margin = protection != PROT_NONE && may_have_margin(host) ? margin_bytes : 0;
+    struct rlimit addresses;
+    const bool has_margin = protection != PROT_NONE && host->margins < MOST_MARGINS &&
+                            !getrlimit(RLIMIT_AS, &addresses) && addresses.rlim_cur == RLIM_INFINITY;
+    const uint64_t margin = has_margin ? margin_bytes : 0;
     void *memory = map_aligned(pages_bytes, align_bytes, margin, protection);
     if (!memory)
         return err_set(err, ERR_DEVICE_MEMORY, "the operating system refused %llu bytes",

@@ -48,13 +48,6 @@ static void find_symbols(struct text *missing, void *functions, void *handle, co
     }
 }
 
-/* Tells whether the library itself was not found. The loader's message begins with another name if the library was
- * found and lacks a dependency. */
-static bool is_absent(const char *message, const char *name)
-{
-    return text_starts(message, name) && message[strlen(name)] == ':' && strstr(message, "No such file");
-}
-
 /* A missing file is reported only if it was requested by name. */
 static bool try_file(struct search *search, const char *name)
 {
@@ -63,8 +56,11 @@ static bool try_file(struct search *search, const char *name)
     struct link_map *map = NULL;
     void *handle = dlopen(name, RTLD_NOW | search->place->flags);
     if (!handle) {
+        /* The loader's message begins with another name if the library was found and lacks a dependency. */
         const char *message = dlerror();
-        if (search->is_named || !is_absent(message, name))
+        const bool is_absent =
+            text_starts(message, name) && message[strlen(name)] == ':' && strstr(message, "No such file");
+        if (search->is_named || !is_absent)
             text_addf(&search->problems, "%s%s", also, message);
         return false;
     }

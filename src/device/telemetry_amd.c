@@ -243,7 +243,7 @@ static double amount(const char *folder, const char *name)
 
 static bool is_hex(const char *text)
 {
-    return *text && strspn(text, "0123456789abcdefABCDEF") == strlen(text);
+    return *text && !text[strspn(text, "0123456789abcdefABCDEF")];
 }
 
 void telemetry_describe(struct device_info *info, const struct telemetry *telemetry, const char *vendor)
