@@ -127,8 +127,10 @@ def reports(home):
     check(len(rows) == 3 and len({row.count(",") for row in rows if '"' not in row}) <= 1, f"CSV: {rows}")
     check_run(run("report", "r.json", "--format", "csv", "-o", "r.csv", home=home), 0, "report -o")
     check((home / "r.csv").read_text().splitlines() == rows, "report -o writes the file")
-    table = run("run", "stream_copy", "gemm_buffered", *SIM, home=home).stdout
-    check(run("report", "r.json", home=home).stdout == table, "the report of the file is the table of the run")
+    table = run("run", "stream_copy", "gemm_buffered", *SIM, home=home).stdout.splitlines()
+    shown = run("report", "r.json", home=home).stdout.splitlines()
+    check(shown[:-1] == table[:-1], "the report of the file is the table of the run")
+    check("explain r.json" in shown[-1] and "--machine" in table[-1], f"what to do with a file, and without one: {shown[-1]}; {table[-1]}")
 
 
 def on_terminal(home, *arguments, **extra):
