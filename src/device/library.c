@@ -78,22 +78,18 @@ static bool try_file(struct search *search, const char *name)
     return is_usable;
 }
 
-/* Accepts "libx.so" and "libx.so.7.2", but not "libx.so.debug". */
-static bool is_library(const char *path)
-{
-    const char *name = strrchr(path, '/'), *suffix = name ? strstr(name, ".so") : NULL;
-    return suffix && suffix[3 + strspn(suffix + 3, ".0123456789")] == '\0';
-}
-
-/* Versions are compared as numbers: core-10 is above core-7. */
+/* Accepts "libx.so" and "libx.so.7.2", but not "libx.so.debug". Versions are compared as numbers: core-10 is above
+ * core-7. */
 static bool try_pattern(struct search *search, const char *pattern)
 {
     glob_t found = {0};
     const char *best = NULL;
-    if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; ++i)
-            if (is_library(found.gl_pathv[i]) && (!best || strverscmp(found.gl_pathv[i], best) > 0))
-                best = found.gl_pathv[i];
+    glob(pattern, 0, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+        const char *path = found.gl_pathv[i], *name = strrchr(path, '/'), *suffix = name ? strstr(name, ".so") : NULL;
+        if (suffix && !suffix[3 + strspn(suffix + 3, ".0123456789")] && (!best || strverscmp(path, best) > 0))
+            best = path;
+    }
     const bool is_usable = best && try_file(search, best);
     globfree(&found);
     return is_usable;
