@@ -21,6 +21,12 @@ enum status file_read(char **data, size_t *length, const char *path, size_t limi
  * written directly. The file keeps its mode. A symbolic link is followed; its target need not exist yet. ERR_IO. */
 enum status file_write(const char *path, const char *data, size_t length, struct err *err);
 
+/* Writes a file that is cheap to make again: replaces it as a whole, but does not wait for the disk. ERR_IO. */
+enum status file_write_unsynced(const char *path, const char *data, size_t length, struct err *err);
+/* Write all of `data`, or read up to `size` bytes from `offset` on, however the system splits it; errno on failure. The
+ * second returns the number of bytes read, fewer at the end of the file or on failure. */
+bool fd_write(int fd, const void *data, size_t length);
+size_t fd_read_at(int fd, void *to, size_t size, uint64_t offset);
 /* From now on, a link below `dir` is replaced by the written file instead of followed: for folders that others can
  * write to. The caller keeps ownership of `dir`. */
 void file_follow_no_link_in(const char *dir);

@@ -138,7 +138,6 @@ void json_out_array(struct json_out *out, const char *key);  /* opens */
 void json_out_end(struct json_out *out);                     /* closes the innermost */
 void json_out_numbers(struct json_out *out, const char *key, const double *values, size_t count); /* a whole array */
 void json_out_strings(struct json_out *out, const char *key, const char *const *values, size_t count);
-void json_out_value(struct json_out *out, const char *key, const cJSON *value); /* a whole parsed value */
 
 /* Appends the value on one line (pretty: indented by two spaces) to `text` and frees the builder. */
 void json_out_finish(struct json_out *out, struct text *text, bool pretty);

@@ -152,17 +152,16 @@ struct table {
     const struct table_column *columns;
     size_t column_count;
     struct table_row *rows; /* table_at reads them */
-    size_t row_count, room;
+    size_t row_count;
     table_maker *make; /* makes rows when they are read; NULL: `rows` holds them */
     const void *source;
     struct table_made *made;      /* the row read last */
     bool record;                  /* one row, shown as a list of names and values; in JSON an object */
-    struct table_column *members; /* columns of a record built member by member */
-    size_t member_room;
-    size_t most_rows; /* rows visible to people; 0: all */
-    const char *rest; /* where to find the others: "--format json has them all" */
-    bool named;       /* HTML: links from rows with keys in other tables lead to this table */
-    unsigned indent;  /* text */
+    struct table_column *members; /* columns of a record */
+    size_t most_rows;             /* rows visible to people; 0: all */
+    const char *rest;             /* where to find the others: "--format json has them all" */
+    bool named;                   /* HTML: links from rows with keys in other tables lead to this table */
+    unsigned indent;              /* text */
 };
 
 /* `columns` must live as long as the table. */
@@ -247,7 +246,7 @@ struct document {
     const char *date;  /* JUnit: RFC 3339 */
     struct cell mark;
     struct section *sections;
-    size_t count, room;
+    size_t count;
 };
 
 /* Each returns the new section, which is valid until the next one is added. */

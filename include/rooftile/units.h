@@ -14,6 +14,10 @@
  * "256Mi", "1e6", "0.5k". Rejects hex, inf, nan and a bare sign, and a number beyond a double, with *value infinite. */
 bool units_parse_number(double *value, const char *text);
 
+/* Writes the shortest digits that read back as the same finite number. */
+#define UNITS_DIGITS 32
+const char *units_digits(char out[static UNITS_DIGITS], double value);
+
 /* Parses a duration: number and ns | us | ms | s | min, with or without a space; rejects a bare number. */
 bool units_parse_time_ns(double *time_ns, const char *text);
 

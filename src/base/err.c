@@ -13,18 +13,23 @@ static void mark_cut(char *text)
     memcpy(text + end, "...", sizeof("..."));
 }
 
+static void print(char text[static ERR_TEXT], const char *format, va_list args)
+{
+    const int length = vsnprintf(text, ERR_TEXT, format, args);
+    if (length < 0)
+        text[0] = '\0';
+    else if ((size_t)length >= ERR_TEXT)
+        mark_cut(text);
+}
+
 enum status err_set(struct err *err, enum status status, const char *format, ...)
 {
     /* The arguments may point into err->text, so it is replaced only after the new text is complete. */
     char text[ERR_TEXT];
     va_list args;
     va_start(args, format);
-    const int length = vsnprintf(text, sizeof(text), format, args);
+    print(text, format, args);
     va_end(args);
-    if (length < 0)
-        text[0] = '\0';
-    else if ((size_t)length >= sizeof(text))
-        mark_cut(text);
     memcpy(err->text, text, strlen(text) + 1);
     err->status = status;
     return status;
@@ -35,12 +40,8 @@ enum status err_within(struct err *err, const char *format, ...)
     char where[ERR_TEXT];
     va_list args;
     va_start(args, format);
-    const int length = vsnprintf(where, sizeof(where), format, args);
+    print(where, format, args);
     va_end(args);
-    if (length < 0)
-        where[0] = '\0';
-    else if ((size_t)length >= sizeof(where))
-        mark_cut(where);
     return err_set(err, err->status, "%s: %s", where, err->text);
 }
 

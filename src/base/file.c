@@ -80,26 +80,38 @@ enum status file_read(char **data, size_t *length, const char *path, size_t limi
 
 /* ---- writing ---- */
 
-static enum status write_all(int fd, const char *data, size_t length, struct err *err)
+bool fd_write(int fd, const void *data, size_t length)
 {
-    while (length > 0) {
-        const ssize_t put = write(fd, data, length);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return err_set(err, ERR_IO, "%s", strerror(errno));
-        data += put;
-        length -= (size_t)put;
+    for (size_t done = 0; done < length;) {
+        const ssize_t put = write(fd, (const char *)data + done, length - done);
+        if (put < 0 && errno != EINTR)
+            return false;
+        done += put > 0 ? (size_t)put : 0;
     }
-    return STATUS_OK;
+    return true;
+}
+
+size_t fd_read_at(int fd, void *to, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+        if (!got || (got < 0 && errno != EINTR))
+            break;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return done;
+}
+
+static enum status fail(struct err *err)
+{
+    return err_set(err, ERR_IO, "%s", strerror(errno));
 }
 
 /* Some file systems cannot sync a folder (EINVAL), which is ignored. */
-static enum status sync_fd(int fd, struct err *err)
+static bool is_synced(int fd)
 {
-    if (fsync(fd) && errno != EINVAL)
-        return err_set(err, ERR_IO, "%s", strerror(errno));
-    return STATUS_OK;
+    return !fsync(fd) || errno == EINVAL;
 }
 
 /* Pipes, terminals and devices (/dev/null, /dev/full) are written in place, because a rename would replace the device.
@@ -108,11 +120,9 @@ static enum status write_through(const char *path, const char *data, size_t leng
 {
     const int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return err_set(err, ERR_IO, "%s", strerror(errno));
-    const enum status status = write_all(fd, data, length, err);
-    if (close(fd) && !status)
-        return err_set(err, ERR_IO, "%s", strerror(errno));
-    return status;
+        return fail(err);
+    const enum status status = fd_write(fd, data, length) ? STATUS_OK : fail(err);
+    return close(fd) && !status ? fail(err) : status;
 }
 
 char *path_new(struct arena *arena, const char *start, const char *suffix)
@@ -125,37 +135,36 @@ char *path_new(struct arena *arena, const char *start, const char *suffix)
 }
 
 /* `old` describes the existing file, whose mode is kept; NULL if there is none. */
-static enum status replace(const char *path, const struct stat *old, const char *data, size_t length,
+static enum status replace(const char *path, const struct stat *old, const char *data, size_t length, bool sync,
                            struct arena *arena, struct err *err)
 {
-    char *temporary = NULL;
     /* Creates a new file next to `path` with O_EXCL rather than mkstemp, so that the user's umask sets its mode. */
-    temporary = path_new(arena, arena_printf(arena, "%s.tmp-", path), "");
+    const char *temporary = path_new(arena, arena_printf(arena, "%s.tmp-", path), "");
     const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return err_set(err, ERR_IO, "%s", strerror(errno));
     enum status status = STATUS_OK;
-    if (old && fchmod(fd, old->st_mode & 07777))
-        status = err_set(err, ERR_IO, "%s", strerror(errno));
-    if (!status)
-        status = write_all(fd, data, length, err);
-    if (!status)
-        status = sync_fd(fd, err);
-    if (close(fd) && !status)
-        status = err_set(err, ERR_IO, "%s", strerror(errno));
-    if (!status && rename(temporary, path))
-        status = err_set(err, ERR_IO, "%s", strerror(errno));
-    if (status) {
+    if (fd < 0)
+        return fail(err);
+    if ((old && fchmod(fd, old->st_mode & 07777)) || !fd_write(fd, data, length) || (sync && !is_synced(fd)))
+        status = fail(err);
+    if ((close(fd) || (!status && rename(temporary, path))) && !status)
+        status = fail(err);
+    if (status)
         unlink(temporary);
+    if (status || !sync)
         return status;
-    }
     /* The rename is on disk only once the folder is synced. */
     const int folder = open(path_dir(arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
-        return errno == EACCES ? STATUS_OK : err_set(err, ERR_IO, "%s", strerror(errno));
-    status = sync_fd(folder, err);
+        return errno == EACCES ? STATUS_OK : fail(err);
+    status = is_synced(folder) ? STATUS_OK : fail(err);
     close(folder);
     return status;
+}
+
+enum status file_write_unsynced(const char *path, const char *data, size_t length, struct err *err)
+{
+    SCOPED(arena_release) struct arena arena = {0};
+    return replace(path, NULL, data, length, false, &arena, err) ? err_within(err, "%s", path) : STATUS_OK;
 }
 
 static const char *unfollowed = "";
@@ -168,7 +177,8 @@ void file_follow_no_link_in(const char *dir)
 enum status file_write(const char *path, const char *data, size_t length, struct err *err)
 {
     if (strcmp(path, "-") == 0)
-        return write_all(STDOUT_FILENO, data, length, err) ? err_within(err, "standard output") : STATUS_OK;
+        return fd_write(STDOUT_FILENO, data, length) ? STATUS_OK
+                                                     : err_set(err, ERR_IO, "standard output: %s", strerror(errno));
     SCOPED(arena_release) struct arena arena = {0};
     const bool follows = !*unfollowed || !text_starts(path, unfollowed);
     const char *target = follows ? path_target(&arena, path) : path;
@@ -176,15 +186,15 @@ enum status file_write(const char *path, const char *data, size_t length, struct
     const bool exists = !(follows ? stat : lstat)(path, &info);
     enum status status;
     if (!exists && errno != ENOENT) /* a link that the system does not follow is not followed here either */
-        status = err_set(err, ERR_IO, "%s", strerror(errno));
+        status = fail(err);
     else if (!exists || S_ISLNK(info.st_mode))
-        status = replace(target, NULL, data, length, &arena, err);
+        status = replace(target, NULL, data, length, true, &arena, err);
     else if (S_ISDIR(info.st_mode))
         status = err_set(err, ERR_IO, "is a folder, not a file");
     else if (!S_ISREG(info.st_mode) || lstat(target, &named) || named.st_ino != info.st_ino)
         status = write_through(path, data, length, err);
     else
-        status = replace(target, &info, data, length, &arena, err);
+        status = replace(target, &info, data, length, true, &arena, err);
     return status ? err_within(err, "%s", path) : STATUS_OK;
 }
 

@@ -42,43 +42,10 @@ void json_fail_at(const struct json_node *at, size_t offset, struct err *err, co
 /* Appends the key of a value inside an object, even if no tree is built. */
 void json_add_key(struct text *out, const struct json_node *node);
 
-/* State of the reader. */
-struct json_reader {
-    const struct json_file *file;
-    const unsigned char *text;
-    size_t length;
-    size_t at;
-    const char *read; /* the last string read, unescaped; in the text or in `string` */
-    size_t read_length;
-    struct text string;
-    const struct json_node *node; /* the value being read */
-    size_t values;                /* values in the tree so far */
-    struct arena *arena;          /* for the tree; NULL: only checks */
-    const char *list;             /* key of the root's array whose elements are only checked; NULL: none */
-    struct json_node *list_node;  /* that array; NULL: not found */
-    struct err *err;
-};
-
-/* Returns the current byte, -1 at the end. */
-static inline int json_peek(const struct json_reader *c)
-{
-    return c->at < c->length ? c->text[c->at] : -1;
-}
-
 static inline bool json_is_digit(int byte)
 {
     return byte >= '0' && byte <= '9';
 }
-
-/* These functions move past something, or return false after err_set with the position of the value being read. */
-void json_skip_space(struct json_reader *c);
-bool json_read_string(struct json_reader *c); /* at the opening quote; the result is in c->read */
-bool json_scan_number(struct json_reader *c);
-bool json_scan_word(struct json_reader *c); /* true, false, null */
-/* Always return false: something other than `what` was found; something at `offset` is wrong. */
-bool json_expected(struct json_reader *c, const char *what);
-bool json_fail_byte(struct json_reader *c, size_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* The object's children must be complete. */
 enum status json_check_duplicates(const struct json_node *object, struct err *err);

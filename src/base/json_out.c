@@ -5,10 +5,10 @@
  * them into blanks, or removes them.
  */
 #include <assert.h>
-#include <float.h>
 
 #include "json_internal.h"
 #include "rooftile/json.h"
+#include "rooftile/units.h"
 
 struct json_out {
     struct text text;
@@ -125,18 +125,8 @@ void json_out_string(struct json_out *out, const char *key, const char *value)
 
 void json_out_number(struct json_out *out, const char *key, double value)
 {
-    char digits[40];
-    if (!isfinite(value)) {
-        json_out_null(out, key);
-        return;
-    }
-    /* Up to 15 digits always survive a normal double, so fewer are not tried: %g drops trailing zeros. */
-    const bool whole = fabs(value) <= 0x1p53 && value == floor(value);
-    int precision = whole ? 0 : fabs(value) < DBL_MIN ? 1 : 15;
-    do
-        snprintf(digits, sizeof(digits), whole ? "%.*f" : "%.*g", precision, value);
-    while (!whole && strtod(digits, NULL) != value && ++precision <= 17);
-    text_add(begin(out, key), digits);
+    char digits[UNITS_DIGITS];
+    text_add(begin(out, key), isfinite(value) ? units_digits(digits, value) : "null");
 }
 
 void json_out_u64(struct json_out *out, const char *key, uint64_t value)
@@ -203,26 +193,6 @@ void json_out_strings(struct json_out *out, const char *key, const char *const *
     for (size_t k = 0; k < count; k++)
         json_out_string(out, NULL, values[k]);
     json_out_end(out);
-}
-
-void json_out_value(struct json_out *out, const char *key, const cJSON *value)
-{
-    if (cJSON_IsNumber(value))
-        json_out_number(out, key, value->valuedouble);
-    else if (cJSON_IsString(value))
-        json_out_string(out, key, value->valuestring);
-    else if (cJSON_IsBool(value))
-        json_out_bool(out, key, cJSON_IsTrue(value));
-    else if (cJSON_IsArray(value))
-        json_out_array(out, key);
-    else if (cJSON_IsObject(value))
-        json_out_object(out, key);
-    else
-        json_out_null(out, key);
-    for (const cJSON *child = value->child; child; child = child->next)
-        json_out_value(out, child->string, child);
-    if (cJSON_IsArray(value) || cJSON_IsObject(value))
-        json_out_end(out);
 }
 
 /* ---- the end ---- */

@@ -78,28 +78,6 @@ struct cell cell_json(const char *json)
     return (struct cell){.kind = CELL_JSON, .text = json};
 }
 
-/* ---- growing ---- */
-
-enum { MEMBERS = 16 };
-
-/* Copies the list with more room. */
-static void *more(struct arena *arena, const void *list, size_t count, size_t room, size_t size)
-{
-    void *copy = arena_array(arena, room, size);
-    if (count)
-        memcpy(copy, list, count * size);
-    return copy;
-}
-
-/* Makes room for one more than `count` elements. */
-static void *grown(struct arena *arena, void *list, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return list;
-    *room = *room ? 2 * *room : 8;
-    return more(arena, list, count, *room, size);
-}
-
 /* ---- tables ---- */
 
 struct table *table_new(struct arena *arena, const struct table_column *columns, size_t count)
@@ -142,9 +120,9 @@ const struct table_row *table_at(const struct table *table, size_t index)
 
 struct table_row *table_add(struct table *table, const struct cell *cells)
 {
-    table->rows = grown(table->arena, table->rows, table->row_count, &table->room, sizeof(*table->rows));
-    struct table_row *row = &table->rows[table->row_count++];
-    *row = (struct table_row){.cells = arena_array(table->arena, table->column_count + 1, sizeof(*cells))};
+    ARENA_PUSH(table->arena, table->rows, table->row_count,
+               (struct table_row){.cells = arena_array(table->arena, table->column_count + 1, sizeof(*cells))});
+    struct table_row *row = &table->rows[table->row_count - 1];
     for (size_t k = 0; cells && k < table->column_count; k++)
         row->cells[k] = cells[k];
     return row;
@@ -199,32 +177,35 @@ struct table *table_objects(struct arena *arena, const struct table_column *colu
     return table;
 }
 
-struct table *table_record_object(struct arena *arena, const struct table_column *columns, size_t count,
-                                  const void *object)
+struct table *table_record(struct arena *arena)
 {
-    struct table *record = table_new(arena, columns, count);
+    struct table *record = table_new(arena, NULL, 0);
     record->record = true;
-    table_add_object(record, object);
+    table_add(record, NULL);
     return record;
 }
 
-struct table *table_record(struct arena *arena)
+static void add_member(struct table *record, const struct table_column *column, struct cell cell)
 {
-    return table_record_object(arena, NULL, 0, NULL);
+    struct cell **cells = &record->rows[0].cells;
+    *cells = arena_grow(record->arena, *cells, record->column_count, sizeof(cell));
+    (*cells)[record->column_count] = cell;
+    ARENA_PUSH(record->arena, record->members, record->column_count, *column);
+    record->columns = record->members;
+}
+
+struct table *table_record_object(struct arena *arena, const struct table_column *columns, size_t count,
+                                  const void *object)
+{
+    struct table *record = table_record(arena);
+    for (size_t k = 0; k < count; k++)
+        add_member(record, &columns[k], column_cell(&columns[k], object));
+    return record;
 }
 
 void table_member(struct table *record, const char *key, const char *title, struct cell cell)
 {
-    const size_t at = record->column_count++;
-    struct cell **cells = &record->rows[0].cells;
-    if (at >= record->member_room) {
-        record->member_room = at + MEMBERS;
-        record->members = more(record->arena, record->columns, at, record->member_room, sizeof(*record->members));
-        *cells = more(record->arena, *cells, at, record->member_room, sizeof(**cells));
-    }
-    record->members[at] = (struct table_column){.key = key, .title = title};
-    record->columns = record->members;
-    (*cells)[at] = cell;
+    add_member(record, &(struct table_column){.key = key, .title = title}, cell);
 }
 
 struct table *table_list(struct arena *arena)
@@ -242,10 +223,8 @@ void table_item(struct table *list, const char *text)
 
 struct section *document_add(struct document *document, struct section section)
 {
-    document->sections =
-        grown(document->arena, document->sections, document->count, &document->room, sizeof(*document->sections));
-    document->sections[document->count] = section;
-    return &document->sections[document->count++];
+    ARENA_PUSH(document->arena, document->sections, document->count, section);
+    return &document->sections[document->count - 1];
 }
 
 struct section *document_table(struct document *document, const char *key, const char *title, const struct table *table)

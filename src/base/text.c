@@ -299,59 +299,37 @@ static const struct escaper {
     enum control control; /* control characters without a row */
     char quote;           /* encloses the whole text if it contains one of `quoted`; 0: never */
     const char *quoted;
-    struct {
-        const char *from, *to;
-    } rows[16];
+    const char *rows[32]; /* texts, each followed by its replacement */
 } escapers[] = {
     [ESCAPE_XML] = {CONTROL_MARK,
                     0,
-                    NULL,
-                    {{"&", "&amp;"},
-                     {"<", "&lt;"},
-                     {">", "&gt;"},
-                     {"\"", "&quot;"},
-                     {"\n", "&#10;"},
-                     {"\t", "\t"},
-                     {"\xef\xbf\xbe", "?"},
-                     {"\xef\xbf\xbf", "?"}}}, /* U+FFFE and U+FFFF */
-    [ESCAPE_MARKDOWN] = {CONTROL_BLANK,
-                         0,
-                         NULL,
-                         {{"&", "&amp;"},
-                          {"|", "\\|"},
-                          {"\\", "\\\\"},
-                          {"`", "\\`"},
-                          {"*", "\\*"},
-                          {"_", "\\_"},
-                          {"{", "\\{"},
-                          {"}", "\\}"},
-                          {"[", "\\["},
-                          {"]", "\\]"},
-                          {"<", "\\<"},
-                          {">", "\\>"},
-                          {"#", "\\#"},
-                          {"~", "\\~"}}},
-    [ESCAPE_CSV] = {CONTROL_MARK, '"', ",\"\r\n", {{"\"", "\"\""}, {"\n", "\n"}, {"\r", "\r"}, {"\t", "\t"}}},
-    [ESCAPE_PRINTABLE] = {CONTROL_MARK, 0, NULL, {{"\n", " "}, {"\t", " "}}},
-    [ESCAPE_LINES] = {CONTROL_MARK, 0, NULL, {{"\n", "\n"}, {"\t", "\t"}}},
-    [ESCAPE_JSON] = {CONTROL_HEX, 0, NULL, {{0}}},
-    [ESCAPE_C] = {CONTROL_MARK, 0, NULL, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}, {"\t", "\t"}}},
-    [ESCAPE_SHELL] = {CONTROL_KEEP, '\'', " \t\r\n!\"#$&'()*;<>?[\\]^`{|}~", {{"'", "'\\''"}}},
+                    NULL, /* the last two are U+FFFE and U+FFFF */
+                    {"&", "&amp;", "<", "&lt;", ">", "&gt;", "\"", "&quot;", "\n", "&#10;", "\t", "\t", "\xef\xbf\xbe",
+                     "?", "\xef\xbf\xbf", "?"}},
+    [ESCAPE_MARKDOWN] = {CONTROL_BLANK, 0, NULL, {"&", "&amp;", "|", "\\|", "\\", "\\\\", "`", "\\`", "*", "\\*",
+                                                  "_", "\\_",   "{", "\\{", "}",  "\\}",  "[", "\\[", "]", "\\]",
+                                                  "<", "\\<",   ">", "\\>", "#",  "\\#",  "~", "\\~"}},
+    [ESCAPE_CSV] = {CONTROL_MARK, '"', ",\"\r\n", {"\"", "\"\"", "\n", "\n", "\r", "\r", "\t", "\t"}},
+    [ESCAPE_PRINTABLE] = {CONTROL_MARK, 0, NULL, {"\n", " ", "\t", " "}},
+    [ESCAPE_LINES] = {CONTROL_MARK, 0, NULL, {"\n", "\n", "\t", "\t"}},
+    [ESCAPE_JSON] = {CONTROL_HEX, 0, NULL, {NULL}},
+    [ESCAPE_C] = {CONTROL_MARK, 0, NULL, {"\\", "\\\\", "\"", "\\\"", "\n", "\\n", "\t", "\t"}},
+    [ESCAPE_SHELL] = {CONTROL_KEEP, '\'', " \t\r\n!\"#$&'()*;<>?[\\]^`{|}~", {"'", "'\\''"}},
     [ESCAPE_ROFF] = {CONTROL_KEEP,
                      0,
                      NULL,
-                     {{"\\", "\\e"}, {"-", "\\-"}, {"'", "\\(aq"}, {"`", "\\(ga"}, {"~", "\\(ti"}, {"^", "\\(ha"}}},
+                     {"\\", "\\e", "-", "\\-", "'", "\\(aq", "`", "\\(ga", "~", "\\(ti", "^", "\\(ha"}},
 };
 
 /* Returns the replacement for the text at `at`, or NULL if there is none; *length is the number of bytes replaced. */
 static const char *replacement(const struct escaper *escaper, const char *at, size_t *length)
 {
-    const size_t most = sizeof(escaper->rows) / sizeof(escaper->rows[0]);
-    for (size_t k = 0; k < most && escaper->rows[k].from; k++) {
-        if (*at != *escaper->rows[k].from || !text_starts(at, escaper->rows[k].from))
+    const char *const *row = escaper->rows;
+    for (size_t k = 0; k < COUNT_OF(escaper->rows) && row[k]; k += 2) {
+        if (*at != *row[k] || !text_starts(at, row[k]))
             continue;
-        *length = strlen(escaper->rows[k].from);
-        return escaper->rows[k].to;
+        *length = strlen(row[k]);
+        return row[k + 1];
     }
     return NULL;
 }

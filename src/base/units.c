@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rooftile/units.h"
 
+#include <float.h>
 #include <locale.h>
 
 struct unit {
@@ -53,6 +54,26 @@ static bool parse_with(double *value, const char *text, const struct unit *units
 bool units_parse_number(double *value, const char *text)
 {
     return parse_with(value, text, number_suffixes, COUNT_OF(number_suffixes), false);
+}
+
+const char *units_digits(char out[static UNITS_DIGITS], double value)
+{
+    if (value == floor(value) && fabs(value) <= 0x1p53) { /* many times faster than printing */
+        char whole[UNITS_DIGITS] = "", *at = whole + sizeof(whole) - 1;
+        uint64_t left = (uint64_t)fabs(value);
+        do
+            *--at = (char)('0' + left % 10);
+        while (left /= 10);
+        if (signbit(value))
+            *--at = '-';
+        return memcpy(out, at, (size_t)(whole + sizeof(whole) - at));
+    }
+    /* Up to 15 digits always survive a normal double, so fewer are not tried: %g drops trailing zeros. */
+    int precision = fabs(value) < DBL_MIN ? 1 : 15;
+    do
+        snprintf(out, UNITS_DIGITS, "%.*g", precision, value);
+    while (strtod(out, NULL) != value && ++precision <= 17);
+    return out;
 }
 
 bool units_parse_time_ns(double *time_ns, const char *text)

@@ -192,33 +192,6 @@ bool cache_find(struct build_result *result, struct build_cache *cache, const st
 
 /* ---- storing ---- */
 
-/* Writes the file completely or not at all. It is not flushed to disk: readers check what they find, and a flush per
- * object is slow. */
-static enum status write_whole(const struct build_cache *cache, const char *path, const char *data, size_t length,
-                               struct err *err)
-{
-    char *made = arena_printf(cache->arena, "%s.XXXXXX", path);
-    const int fd = mkostemp(made, O_CLOEXEC);
-    if (fd < 0)
-        return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-    size_t written = 0;
-    while (written < length) {
-        const ssize_t put = write(fd, data + written, length - written);
-        if (put < 0 && errno != EINTR)
-            break;
-        written += put > 0 ? (size_t)put : 0;
-    }
-    int cause = written < length || fchmod(fd, 0644) ? errno : 0;
-    if (close(fd) && !cause)
-        cause = errno;
-    if (!cause && rename(made, path))
-        cause = errno;
-    if (!cause)
-        return STATUS_OK;
-    unlink(made);
-    return err_set(err, ERR_IO, "%s: %s", path, strerror(cause));
-}
-
 /* Tells whether the file changed during this build; the compiled content may then differ from the hashed one. Unlike
  * the modification time, the change time cannot be set back. */
 static bool changed_meanwhile(const struct build_cache *cache, const char *path)
@@ -269,7 +242,8 @@ enum status cache_keep(const char **path, const struct build_cache *cache, const
     /* Another key may have produced the same bytes, which a process may be using. */
     if (!hash_sha256_file(present, *path, &unread) && strcmp(present, sha256) == 0)
         return STATUS_OK;
-    return write_whole(cache, *path, data, length, err);
+    /* Readers check what they find, and waiting for the disk would take long for each object. */
+    return file_write_unsynced(*path, data, length, err);
 }
 
 enum status cache_store(struct build_result *result, struct build_cache *cache, const struct build_unit *unit,
@@ -293,8 +267,8 @@ enum status cache_store(struct build_result *result, struct build_cache *cache, 
         record.object = path_base(result->object);
         text_clear(&printed);
         if (!status && is_known && record_print(&printed, &record, unit) &&
-            !(status = write_whole(cache, record_path(cache, unit, false), printed.data, printed.length, err)))
-            status = write_whole(cache, record_path(cache, unit, true), printed.data, printed.length, err);
+            !(status = file_write_unsynced(record_path(cache, unit, false), printed.data, printed.length, err)))
+            status = file_write_unsynced(record_path(cache, unit, true), printed.data, printed.length, err);
     } while (status && !(status = fall_back(cache, err)));
     memcpy(result->sha256, sha256, sizeof(sha256));
     result->compiler = unit->compiler;

@@ -87,15 +87,8 @@ static int write_pending(struct journal *journal, bool flush)
 {
     const struct text *lines = &journal->pending;
     int cause = 0;
-    for (size_t done = 0; done < lines->length && !cause;) {
-        const ssize_t put =
-            pwrite(journal->fd, lines->data + done, lines->length - done, journal->length + (off_t)done);
-        if (put > 0)
-            done += (size_t)put;
-        else if (!put || errno != EINTR)
-            cause = put ? errno : EIO;
-    }
-    if (!cause && flush && fsync(journal->fd) && errno != EINVAL)
+    if (lseek(journal->fd, journal->length, SEEK_SET) < 0 || !fd_write(journal->fd, lines->data, lines->length) ||
+        (flush && fsync(journal->fd) && errno != EINVAL))
         cause = errno;
     if (!cause) {
         journal->length += (off_t)lines->length;

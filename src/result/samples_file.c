@@ -45,19 +45,6 @@ static enum status open_file(struct samples_file *file, const char *name, const 
     return STATUS_OK;
 }
 
-static bool read_at(int fd, void *to, size_t size_bytes, uint64_t offset)
-{
-    for (size_t done = 0; done < size_bytes;) {
-        const ssize_t got = pread(fd, (char *)to + done, size_bytes - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 /* One array of one case and its location. */
 struct part {
     const char *key, *type;
@@ -124,7 +111,7 @@ static enum status read_part(void **values, struct samples_file *file, const str
         return json_fail(json, err, "the samples file has %.0f bytes, not %.0f samples at %.0f",
                          (double)file->size_bytes, (double)part.count, (double)part.offset_bytes);
     void *read = arena_array(arena, c->sample_count + 1, part.width);
-    if (!read_at(file->fd, read, c->sample_count * part.width, part.offset_bytes))
+    if (fd_read_at(file->fd, read, c->sample_count * part.width, part.offset_bytes) < c->sample_count * part.width)
         return json_fail(json, err, "the samples file '%s' cannot be read", file->name);
     char hex[HASH_TEXT];
     hash_sha256(hex, read, c->sample_count * part.width);
