@@ -35,10 +35,23 @@ enum status spawn_run(struct spawn_result *result, const char *const *argv, cons
 enum status spawn_all(struct spawn_result *results, const char *const *const *argvs, size_t count, size_t limit_bytes,
                       int timeout_ms, struct arena *arena, struct err *err);
 
-/* Only starts argv[0] (looked up on PATH), for callers that watch several children themselves. Standard input, output
- * and error are fds[0..2] (one descriptor may be used twice); no other descriptor of ours is inherited. The child leads
- * its own process group and has default signals. `environment` NULL: ours. Returns 0 or an errno. */
-int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3]);
+/* A child for callers that watch several themselves. It leads its own process group, has default signals, and inherits
+ * no descriptors but its input and two files in memory for its output. */
+struct spawn_child {
+    pid_t pid;  /* 0: not started, or ended */
+    int fds[3]; /* standard input, output, error; -1: closed */
+    int state;  /* of waitpid, once it ended */
+};
+/* Starts argv[0] (looked up on PATH) with `environment` (NULL: ours). `joined`: its errors go to the file of its
+ * output. ERR_IO; the child must be ended even then. */
+enum status spawn_begin(struct spawn_child *child, const char *const *argv, char *const *environment, const char *input,
+                        bool joined, struct err *err);
+bool spawn_is_running(struct spawn_child *child);
+void spawn_kill(const struct spawn_child *child); /* with its process group; it ends soon */
+/* Returns how many bytes it has written to its output (1) or errors (2). */
+size_t spawn_written(const struct spawn_child *child, int stream);
+/* Kills it if it runs, and releases what it has. */
+void spawn_end(struct spawn_child *child);
 
 /* Returns the full path of an executable on PATH (or `program` itself if it has a slash and is executable); NULL if
  * there is none. */

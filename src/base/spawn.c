@@ -22,15 +22,7 @@
 const volatile int *spawn_stop;
 const char spawn_own_input[] = "";
 
-struct job {
-    pid_t pid;  /* 0: not started, or ended */
-    int fds[3]; /* standard input, output, error; -1: closed */
-    int status; /* from waitpid */
-    bool late;  /* killed after its time limit */
-};
-
-/* The child has its own process group, default signal handling, and no descriptors but these three. */
-int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3])
+static int start(pid_t *pid, const char *const *argv, char *const *environment, const int fds[static 3])
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -61,72 +53,66 @@ int spawn_start(pid_t *pid, const char *const *argv, char *const *environment, c
     return error;
 }
 
-static enum status job_start(struct job *job, const char *const *argv, const char *input, struct err *err)
+enum status spawn_begin(struct spawn_child *child, const char *const *argv, char *const *environment, const char *input,
+                        bool joined, struct err *err)
 {
     const bool own = input == SPAWN_OWN_INPUT;
-    job->fds[0] = own     ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                  : input ? memfd_create("rooftile-input", MFD_CLOEXEC)
-                          : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    job->fds[1] = memfd_create("rooftile-output", MFD_CLOEXEC);
-    job->fds[2] = memfd_create("rooftile-errors", MFD_CLOEXEC);
-    size_t left = input ? strlen(input) : 0;
-    for (ssize_t put; left > 0; input += put, left -= (size_t)put) {
-        put = write(job->fds[0], input, left);
-        if (put < 0 && errno == EINTR)
-            put = 0;
-        if (put < 0)
-            break;
-    }
-    if (job->fds[0] < 0 || job->fds[1] < 0 || job->fds[2] < 0 || left > 0)
+    *child = (struct spawn_child){.pid = 0};
+    child->fds[0] = own     ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                    : input ? memfd_create("rooftile-input", MFD_CLOEXEC)
+                            : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    child->fds[1] = memfd_create("rooftile-output", MFD_CLOEXEC);
+    child->fds[2] = joined ? fcntl(child->fds[1], F_DUPFD_CLOEXEC, 0) : memfd_create("rooftile-errors", MFD_CLOEXEC);
+    if (child->fds[0] < 0 || child->fds[1] < 0 || child->fds[2] < 0 ||
+        (input && !own && !fd_write(child->fds[0], input, strlen(input))))
         return err_set(err, ERR_IO, "cannot prepare a file in memory: %s", strerror(errno));
     if (!own)
-        lseek(job->fds[0], 0, SEEK_SET);
-    const int error = spawn_start(&job->pid, argv, NULL, job->fds);
+        lseek(child->fds[0], 0, SEEK_SET);
+    const int error = start(&child->pid, argv, environment, child->fds);
     if (!error)
         return STATUS_OK;
-    job->pid = 0;
+    child->pid = 0;
     return err_set(err, ERR_IO, "cannot start it: %s", strerror(error));
 }
 
-static size_t written(int fd)
+bool spawn_is_running(struct spawn_child *child)
+{
+    const pid_t ended = child->pid > 0 ? waitpid(child->pid, &child->state, WNOHANG) : 0;
+    if (ended == child->pid || (ended < 0 && errno != EINTR))
+        child->pid = 0;
+    return child->pid > 0;
+}
+
+void spawn_kill(const struct spawn_child *child)
+{
+    kill(-child->pid, SIGKILL);
+}
+
+size_t spawn_written(const struct spawn_child *child, int stream)
 {
     struct stat info;
-    return fstat(fd, &info) == 0 && info.st_size > 0 ? (size_t)info.st_size : 0;
+    return fstat(child->fds[stream], &info) == 0 && info.st_size > 0 ? (size_t)info.st_size : 0;
 }
 
-/* Returns how many jobs still run. Kills those that are late or write too much, or all with `stop`. */
-static size_t reap(struct job *jobs, size_t count, size_t limit_bytes, bool late, bool stop)
+void spawn_end(struct spawn_child *child)
 {
-    size_t running = 0;
-    FOR_EACH(struct job, job, jobs, count) {
-        if (job->pid <= 0)
-            continue;
-        const pid_t ended = waitpid(job->pid, &job->status, WNOHANG);
-        const size_t most = limit_bytes + SPARE_BYTES;
-        if (ended == job->pid || (ended < 0 && errno != EINTR)) {
-            job->pid = 0;
-            continue;
-        }
-        running++;
-        job->late |= late;
-        if (late || stop || written(job->fds[1]) > most || written(job->fds[2]) > most)
-            kill(-job->pid, SIGKILL);
+    if (child->pid > 0)
+        spawn_kill(child);
+    while (child->pid > 0 && waitpid(child->pid, &child->state, 0) < 0 && errno == EINTR)
+        continue;
+    child->pid = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        if (child->fds[i] >= 0)
+            close(child->fds[i]);
+        child->fds[i] = -1;
     }
-    return running;
 }
 
-static char *text_of(int fd, size_t limit_bytes, struct arena *arena)
+static char *text_of(const struct spawn_child *child, int stream, size_t limit_bytes, struct arena *arena)
 {
-    const size_t all = written(fd), size = all < limit_bytes ? all : limit_bytes;
+    const size_t all = spawn_written(child, stream), size = all < limit_bytes ? all : limit_bytes;
     char *text = arena_alloc(arena, size + 1);
-    for (size_t have = 0; have < size;) {
-        const ssize_t got = pread(fd, text + have, size - have, (off_t)have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        have += (size_t)got;
-    }
+    fd_read_at(child->fds[stream], text, size, 0);
     return all > size ? arena_printf(arena, "%s\n[%zu more bytes were dropped]\n", text, all - size) : text;
 }
 
@@ -134,31 +120,40 @@ static enum status run_all(struct spawn_result *results, const char *const *cons
                            const char *input, size_t limit_bytes, int timeout_ms, struct arena *arena, struct err *err)
 {
     const int stop_before = spawn_stop ? *spawn_stop : 0;
-    struct job *jobs = arena_array(arena, count, sizeof(*jobs));
+    const size_t most = limit_bytes + SPARE_BYTES;
+    struct spawn_child *children = arena_array(arena, count, sizeof(*children));
+    bool *timed_out = arena_array(arena, count, sizeof(*timed_out));
     enum status status = STATUS_OK;
-    for (size_t k = 0; k < count; k++)
-        jobs[k].fds[0] = jobs[k].fds[1] = jobs[k].fds[2] = -1;
-    for (size_t k = 0; k < count && !status; k++)
-        if (job_start(&jobs[k], argvs[k], input, err))
-            status = err_within(err, "%s", argvs[k][0]);
+    size_t begun = 0, running = count;
+    for (; begun < count && !status; begun++)
+        if (spawn_begin(&children[begun], argvs[begun], NULL, input, false, err))
+            status = err_within(err, "%s", argvs[begun][0]);
     const uint64_t deadline_ns = clock_now_ns() + (uint64_t)timeout_ms * NS_PER_MS;
-    for (bool late = false; reap(jobs, count, limit_bytes, late, status != STATUS_OK);) {
-        clock_sleep_ns(NS_PER_MS / 2);
-        late = timeout_ms > 0 && clock_now_ns() > deadline_ns;
-        if (!status && spawn_stop && *spawn_stop != stop_before)
+    while (running && !status) {
+        const bool late = timeout_ms > 0 && clock_now_ns() > deadline_ns;
+        running = 0;
+        for (size_t k = 0; k < count; k++) {
+            if (!spawn_is_running(&children[k]))
+                continue;
+            running++;
+            timed_out[k] |= late;
+            if (late || spawn_written(&children[k], 1) > most || spawn_written(&children[k], 2) > most)
+                spawn_kill(&children[k]);
+        }
+        if (running)
+            clock_sleep_ns(NS_PER_MS / 2);
+        if (running && spawn_stop && *spawn_stop != stop_before)
             status = err_set(err, ERR_INTERRUPTED, "%s: interrupted", argvs[0][0]);
     }
-    for (size_t k = 0; k < count; k++) {
-        const int ended = jobs[k].status;
+    for (size_t k = 0; k < begun; k++) {
+        const int state = children[k].state;
         if (!status)
             results[k] =
-                (struct spawn_result){.exit_code = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended),
-                                      .timed_out = jobs[k].late,
-                                      .output = text_of(jobs[k].fds[1], limit_bytes, arena),
-                                      .errors = text_of(jobs[k].fds[2], limit_bytes, arena)};
-        for (unsigned i = 0; i < 3; i++)
-            if (jobs[k].fds[i] >= 0)
-                close(jobs[k].fds[i]);
+                (struct spawn_result){.exit_code = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state),
+                                      .timed_out = timed_out[k],
+                                      .output = text_of(&children[k], 1, limit_bytes, arena),
+                                      .errors = text_of(&children[k], 2, limit_bytes, arena)};
+        spawn_end(&children[k]);
     }
     return status;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -8,9 +7,9 @@
 #include "rooftile/codeobj.h"
 #include "rooftile/file.h"
 
-/* The interval for checking the stop flag and another process's lock. */
-#define BLOCKED_POLL_MS 20
-#define POLL_MS 100
+/* The interval for looking at the compilers, the stop flag and another process's lock; progress is shown less often. */
+#define POLL_NS UINT64_C(2000000)
+#define PROGRESS_EVERY 50
 #define MAX_JOBS 256u
 
 enum state { NOT_LOOKED_AT, WAITING, FOLLOWING, RUNNING, SETTLED };
@@ -52,7 +51,7 @@ struct build {
     struct job *jobs;
     size_t running;
     size_t job_limit;
-    size_t started;
+    size_t started, waits;
 };
 
 static bool is_stopped(const struct build *build)
@@ -228,19 +227,19 @@ static bool settle_cached(struct build *build, size_t index)
     return true;
 }
 
-/* Returns true if another process holds the lock; the work then stays waiting. */
-static bool start(struct build *build, size_t index)
+/* If another process holds the lock, the work stays waiting. */
+static void start(struct build *build, size_t index)
 {
     struct err err = {0};
     const struct build_unit *unit = &build->works[index].unit;
     if (settle_cached(build, index))
-        return false;
+        return;
     if (build->options->cached_only) {
         settle(build, index, &(struct build_result){.state = BUILD_PENDING});
-        return false;
+        return;
     }
     if (!cache_lock(&build->cache, unit->key, true))
-        return true;
+        return;
     /* Another process may have finished it in the meantime. */
     struct job *job = &build->jobs[build->running];
     if (settle_cached(build, index)) {
@@ -254,22 +253,19 @@ static bool start(struct build *build, size_t index)
         build->works[index].state = RUNNING;
         build->running++;
     }
-    return false;
 }
 
-/* Fills the free jobs. Returns true if the remaining work is being compiled by another process. */
-static bool start_some(struct build *build)
+/* Fills the free jobs; work that another process is compiling stays waiting. */
+static void start_some(struct build *build)
 {
     while (build->first_waiting < build->count && build->works[build->first_waiting].state != WAITING)
         build->first_waiting++;
-    bool blocked = false;
     for (size_t i = build->first_waiting; i < build->count; i++) {
         if (build->running == build->job_limit || is_stopped(build))
-            return blocked;
-        if (build->works[i].state == WAITING && start(build, i))
-            blocked = true;
+            return;
+        if (build->works[i].state == WAITING)
+            start(build, i);
     }
-    return blocked;
 }
 
 /* Advice placed before a compiler's message that does not help by itself; the first match is used. */
@@ -294,11 +290,10 @@ static enum status finish(struct build *build, size_t number, struct err *err)
     const struct build_unit *unit = &build->works[job.work].unit;
     build->jobs[number] = build->jobs[--build->running];
     struct build_result result = {.state = BUILD_COMPILED};
-    const struct build_child child = job.child; /* its paths, which child_finish clears */
     enum status status = child_finish(&job.child, &result.message, build->arena);
-    result.compile_ns = (double)(clock_now_ns() - child.started_ns);
+    result.compile_ns = (double)(clock_now_ns() - job.child.started_ns);
     if (!status) {
-        status = cache_store(&result, &build->cache, unit, child.object, child.depfile, err);
+        status = cache_store(&result, &build->cache, unit, job.child.object, job.child.depfile, err);
         if (status && status != ERR_BUILD)
             return status;
         result.message = status ? arena_strdup(build->arena, err->text) : NULL;
@@ -311,33 +306,25 @@ static enum status finish(struct build *build, size_t number, struct err *err)
         result.message = arena_printf(build->arena, "%s\n%s", hints[k].hint, result.message);
         break;
     }
-    unlink(child.object);
+    unlink(job.child.object);
     cache_lock(&build->cache, unit->key, false);
     settle(build, job.work, &result);
     return STATUS_OK;
 }
 
-static enum status wait_for_some(struct build *build, bool blocked, struct err *err)
+/* Finishes the jobs that ended; if there are none, waits a moment. */
+static enum status wait_for_some(struct build *build, struct err *err)
 {
-    struct pollfd fds[MAX_JOBS];
-    const size_t count = build->running;
-    for (size_t i = 0; i < count; i++)
-        fds[i] = (struct pollfd){.fd = build->jobs[i].child.fd, .events = POLLIN};
-    if (poll(fds, count, blocked ? BLOCKED_POLL_MS : POLL_MS) < 0) {
-        /* Interrupted by a signal; the loop checks the stop flag. */
-        return errno == EINTR ? STATUS_OK : err_set(err, ERR_IO, "cannot wait for compilers: %s", strerror(errno));
-    }
-    /* Iterates backwards, because finish() moves the last job into the gap. */
-    if (build->options->progress && count)
+    const size_t before = build->running;
+    if (build->options->progress && before && build->waits++ % PROGRESS_EVERY == 0)
         build->options->progress(build->options->context, build->done, build->count,
                                  &build->requests[build->jobs[0].work], NULL);
-    for (size_t i = count; i-- > 0;) {
-        child_limit(&build->jobs[i].child);
-        if (!fds[i].revents || child_read(&build->jobs[i].child))
-            continue;
-        if (finish(build, i, err))
+    /* Iterates backwards, because finish() moves the last job into the gap. */
+    for (size_t i = before; i-- > 0;)
+        if (!child_is_running(&build->jobs[i].child) && finish(build, i, err))
             return err->status;
-    }
+    if (build->running == before)
+        clock_sleep_ns(POLL_NS);
     return STATUS_OK;
 }
 
@@ -349,8 +336,8 @@ static enum status run(struct build *build, struct err *err)
         if (is_stopped(build))
             return err_set(err, ERR_INTERRUPTED, "interrupted with %zu of %zu kernels built", build->done,
                            build->count);
-        const bool blocked = start_some(build);
-        if (build->done < build->count && wait_for_some(build, blocked, err))
+        start_some(build);
+        if (build->done < build->count && wait_for_some(build, err))
             return err->status;
     }
     return STATUS_OK;
@@ -379,7 +366,7 @@ enum status build_all(struct build_result *results, const struct build_request *
     if (!status)
         status = run(&build, err);
     for (size_t i = 0; i < build.running; i++)
-        child_kill(&build.jobs[i].child);
+        spawn_end(&build.jobs[i].child.process);
     scratch_remove(build.scratch);
     cache_release(&build.cache);
     return status;

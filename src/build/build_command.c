@@ -3,9 +3,7 @@
  * Command lines of compilers, compilers as child processes, and their output folder.
  */
 #include <ctype.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -357,115 +355,71 @@ enum status child_start(struct build_child *child, const struct build_unit *unit
                         struct arena *arena, struct err *err)
 {
     struct argv argv = {.arena = arena};
-    *child = (struct build_child){.fd = -1, .compiler = unit->compiler->path};
+    *child = (struct build_child){.compiler = unit->compiler->path};
     child->object = arena_printf(arena, "%s/%zu.o", scratch, number);
     child->depfile = arena_printf(arena, "%s/%zu.d", scratch, number);
     argv_add_all(&argv, unit->command.items, unit->command.count);
     add_outputs(&argv, unit, child);
-    int ends[2];
     if (text_among(child->compiler, hung.keys, hung.count))
         return err_set(err, ERR_BUILD, "not tried: %s", stopped(child->compiler, arena));
-    if (pipe2(ends, O_CLOEXEC))
-        return err_set(err, ERR_BUILD, "cannot open a pipe: %s", strerror(errno));
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
     child->started_ns = clock_now_ns();
-    /* The compiler has no input; both of its output streams form its message. */
-    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const int error = nothing < 0 ? errno
-                                  : spawn_start(&child->pid, argv.items, environment(scratch, arena),
-                                                (const int[]){nothing, ends[1], ends[1]});
-    if (nothing >= 0)
-        close(nothing);
-    close(ends[1]);
-    if (error) {
-        close(ends[0]);
-        return err_set(err, ERR_BUILD, "%s: cannot be started: %s", argv.items[0], strerror(error));
+    if (spawn_begin(&child->process, argv.items, environment(scratch, arena), NULL, true, err)) {
+        spawn_end(&child->process);
+        return err_set(err, ERR_BUILD, "%s: %s", argv.items[0], err->text);
     }
-    child->fd = ends[0];
     return STATUS_OK;
 }
 
-bool child_read(struct build_child *child)
-{
-    char chunk[16384];
-    const ssize_t got = read(child->fd, chunk, sizeof(chunk));
-    if (got < 0)
-        return errno == EINTR || errno == EAGAIN;
-    const size_t room = MESSAGE_LIMIT_BYTES - child->output.length;
-    const size_t kept = (size_t)got < room ? (size_t)got : room;
-    text_addn(&child->output, chunk, kept);
-    child->dropped_bytes += (size_t)got - kept;
-    return got > 0;
-}
-
-void child_limit(struct build_child *child)
+bool child_is_running(struct build_child *child)
 {
     const uint64_t limit_ns = (uint64_t)compile_limit_seconds() * 1000000000u;
-    if (child->timed_out ||
-        (clock_now_ns() - child->started_ns < limit_ns && child->dropped_bytes < MESSAGE_MOST_BYTES))
-        return;
-    child->timed_out = true;
-    kill(-child->pid, SIGKILL);
+    if (!spawn_is_running(&child->process))
+        return false;
+    if (!child->timed_out &&
+        (clock_now_ns() - child->started_ns >= limit_ns || spawn_written(&child->process, 1) >= MESSAGE_MOST_BYTES)) {
+        child->timed_out = true;
+        spawn_kill(&child->process);
+    }
+    return true;
 }
 
 /* Ends at a whole line, and states how much is missing. */
 static char *message_of(const struct build_child *child, struct arena *arena)
 {
-    const char *data = child->output.data;
-    const size_t length = child->output.length;
-    const char *end = child->dropped_bytes ? memrchr(data, '\n', length) : data + length;
-    while (!child->dropped_bytes && end > data && end[-1] == '\n')
+    const size_t all = spawn_written(&child->process, 1),
+                 length = all < MESSAGE_LIMIT_BYTES ? all : MESSAGE_LIMIT_BYTES;
+    char *data = arena_alloc(arena, length + 1);
+    fd_read_at(child->process.fds[1], data, length, 0);
+    const char *end = all > length ? memrchr(data, '\n', length) : data + length;
+    while (all == length && end > data && end[-1] == '\n')
         end--;
     const size_t kept = end ? (size_t)(end - data) : length;
-    if (!child->dropped_bytes)
-        return arena_strndup(arena, data, kept);
-    return arena_printf(arena, "%.*s\n... and %zu more bytes of compiler output", (int)kept, data,
-                        child->dropped_bytes + length - kept);
-}
-
-static void child_release(struct build_child *child)
-{
-    if (child->fd >= 0)
-        close(child->fd);
-    text_release(&child->output);
-    *child = (struct build_child){.fd = -1};
-}
-
-static int wait_for(pid_t pid)
-{
-    int state = 0;
-    while (waitpid(pid, &state, 0) < 0 && errno == EINTR)
-        continue;
-    return state;
+    data[kept] = '\0';
+    return all == length ? data
+                         : arena_printf(arena, "%s\n... and %zu more bytes of compiler output", data, all - kept);
 }
 
 enum status child_finish(struct build_child *child, const char **message, struct arena *arena)
 {
-    const int state = wait_for(child->pid);
+    const size_t written = spawn_written(&child->process, 1);
+    const int state = child->process.state;
     const bool ok = WIFEXITED(state) && WEXITSTATUS(state) == 0;
     if (ok || !child->timed_out)
         learn(&ended, child->compiler);
     else if (!text_among(child->compiler, ended.keys, ended.count))
         learn(&hung, child->compiler);
-    if (!ok && child->timed_out && child->dropped_bytes >= MESSAGE_MOST_BYTES)
+    if (!ok && child->timed_out && written >= MESSAGE_MOST_BYTES)
         *message = arena_printf(arena, "%s was stopped, as its messages do not end:\n%s", child->compiler,
                                 message_of(child, arena));
     else if (!ok && child->timed_out)
         *message = stopped(child->compiler, arena);
-    else if (!ok && child->output.length > 0)
+    else if (!ok && written > 0)
         *message = message_of(child, arena);
     else if (!ok && WIFSIGNALED(state))
         *message = arena_printf(arena, "the compiler was killed by signal %d (%s)", WTERMSIG(state),
                                 strsignal(WTERMSIG(state)));
     else if (!ok)
         *message = arena_printf(arena, "the compiler ended with exit code %d and said nothing", WEXITSTATUS(state));
-    child_release(child);
+    spawn_end(&child->process);
     return ok ? STATUS_OK : ERR_BUILD;
-}
-
-void child_kill(struct build_child *child)
-{
-    kill(-child->pid, SIGKILL);
-    wait_for(child->pid);
-    child_release(child);
 }

@@ -82,13 +82,9 @@ enum status command_write_ir(const struct build_unit *unit, const char *output, 
 enum status scratch_make(char **dir, struct arena *arena, struct err *err);
 void scratch_remove(const char *dir); /* with its contents; NULL is allowed */
 
-/* A running compiler. Its stdout and stderr share one pipe, whose end means that the compiler and its children
- * ended. */
+/* A running compiler, whose stdout and stderr share one file. */
 struct build_child {
-    pid_t pid;
-    int fd;
-    struct text output; /* the first part of its output */
-    size_t dropped_bytes;
+    struct spawn_child process;
     uint64_t started_ns;
     bool timed_out;
     const char *compiler;
@@ -100,13 +96,10 @@ struct build_child {
  * never finished any file. */
 enum status child_start(struct build_child *child, const struct build_unit *unit, const char *scratch, size_t number,
                         struct arena *arena, struct err *err);
-/* Reads available output; false at its end. */
-bool child_read(struct build_child *child);
-/* Kills it if it has run or printed for too long; its end is then read as usual. */
-void child_limit(struct build_child *child);
-/* Waits for the end; STATUS_OK, or ERR_BUILD with the compiler's output in *message. */
+/* False once it ended. Kills it if it has run or printed for too long. */
+bool child_is_running(struct build_child *child);
+/* Ends it; STATUS_OK, or ERR_BUILD with the compiler's output in *message. */
 enum status child_finish(struct build_child *child, const char **message, struct arena *arena);
-void child_kill(struct build_child *child);
 
 /* ---- build_cache.c ---- */
 
