@@ -52,14 +52,6 @@ void code_work_add(struct code_work *work, const struct isa_kernel *kernel, cons
  * unit's, and that `work` omits transcendental instructions of the code. False: nothing to report. */
 bool work_differs(struct text *out, const struct resolved *resolved, const struct code_work *code);
 
-/* Calls `visit` for every timed launch, including those inside graphs and loops, with its number of launches. */
-void launch_each_timed(const struct resolved *resolved,
-                       void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context);
-
-/* Calls `visit` for every launch of the case: its setup, its steps and those inside graphs, in this order. */
-void launch_each(const struct resolved *resolved, void (*visit)(void *context, const struct resolved_launch *launch),
-                 void *context);
-
 /* Returns the first timed launch, else the first of the steps; NULL if the case launches nothing. */
 const struct resolved_launch *launch_first_timed(const struct resolved *resolved);
 /* Returns its number of workgroups; 0 if the case launches nothing. */

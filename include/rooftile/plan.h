@@ -134,6 +134,25 @@ static inline uint64_t resolved_first(const struct resolved_buffer *buffer)
     return buffer->part * buffer->count;
 }
 
+/* Goes through the launches of a case: those of its setup, then those of its steps, including those inside graphs and
+ * loops. Begins with {.resolved = ...}. */
+struct launch_walk {
+    const struct resolved *resolved;
+    unsigned lists; /* begun so far, of two; 1 at the beginning leaves the setup out */
+    struct launch_level {
+        struct resolved_step *next;
+        size_t left;
+        double times; /* in one pass over the timed steps */
+    } levels[MANIFEST_MAX_NESTING + 2];
+    size_t depth;
+    bool begun; /* some step precedes the next one */
+    /* The current launch: */
+    struct resolved_launch *launch;
+    double times;  /* in one pass over the timed steps; 0: it is not timed */
+    bool is_later; /* other steps precede it */
+};
+/* False after the last one. */
+bool launch_next(struct launch_walk *walk);
 /* Returns the launches in one pass over the timed steps, including repeats, graphs and loops. */
 double plan_launches(const struct resolved *resolved);
 

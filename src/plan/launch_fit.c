@@ -145,42 +145,53 @@ size_t launch_fit(struct text *out, const struct resolved *resolved, const struc
 
 /* ---- launches of a case ---- */
 
-static void each_step(const struct resolved_step *steps, size_t count,
-                      void (*visit)(void *context, const struct resolved_launch *launch), void *context)
+bool launch_next(struct launch_walk *walk)
 {
-    for (size_t k = 0; k < count; k++) {
-        if (steps[k].kind == STEP_LAUNCH && steps[k].repeat)
-            visit(context, &steps[k].launch);
-        each_step(steps[k].steps, steps[k].step_count, visit, context);
+    const struct resolved *resolved = walk->resolved;
+    while (walk->depth || walk->lists < 2) {
+        struct launch_level *level = &walk->levels[walk->depth ? walk->depth - 1 : 0];
+        if (!walk->depth) {
+            *level = walk->lists ? (struct launch_level){resolved->steps, resolved->step_count, 1}
+                                 : (struct launch_level){resolved->setup, resolved->setup_count, 0};
+            walk->lists++;
+            walk->depth = 1;
+        } else if (!level->left) {
+            walk->depth--;
+        } else {
+            struct resolved_step *step = level->next++;
+            /* The contents of a graph or loop are timed with it. */
+            const double times = walk->depth > 1 || step->timed ? level->times * (double)step->repeat : 0;
+            level->left--;
+            if (step->step_count && step->repeat)
+                walk->levels[walk->depth++] = (struct launch_level){step->steps, step->step_count, times};
+            walk->launch = step->kind == STEP_LAUNCH ? &step->launch : NULL;
+            walk->times = times;
+            walk->is_later = walk->begun;
+            walk->begun |= !step->step_count;
+            if (walk->launch && step->repeat)
+                return true;
+        }
     }
+    return false;
 }
 
-void launch_each(const struct resolved *resolved, void (*visit)(void *context, const struct resolved_launch *launch),
-                 void *context)
+double plan_launches(const struct resolved *resolved)
 {
-    each_step(resolved->setup, resolved->setup_count, visit, context);
-    each_step(resolved->steps, resolved->step_count, visit, context);
-}
-
-static const struct resolved_launch *first_launch(const struct resolved_step *steps, size_t count, bool timed)
-{
-    FOR_EACH(const struct resolved_step, step, steps, count) {
-        if (!step->repeat || (timed && !step->timed))
-            continue;
-        if (step->kind == STEP_LAUNCH)
-            return &step->launch;
-        /* The contents of a graph are timed with the graph. */
-        const struct resolved_launch *inside = first_launch(step->steps, step->step_count, false);
-        if (inside)
-            return inside;
-    }
-    return NULL;
+    double launches = 0;
+    for (struct launch_walk walk = {.resolved = resolved, .lists = 1}; launch_next(&walk);)
+        launches += walk.times;
+    return launches;
 }
 
 const struct resolved_launch *launch_first_timed(const struct resolved *resolved)
 {
-    const struct resolved_launch *timed = first_launch(resolved->steps, resolved->step_count, true);
-    return timed ? timed : first_launch(resolved->steps, resolved->step_count, false);
+    const struct resolved_launch *first = NULL;
+    for (struct launch_walk walk = {.resolved = resolved, .lists = 1}; launch_next(&walk);) {
+        if (walk.times > 0)
+            return walk.launch;
+        first = first ? first : walk.launch;
+    }
+    return first;
 }
 
 double launch_lanes(const struct resolved *resolved, bool cpu)

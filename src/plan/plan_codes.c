@@ -39,12 +39,11 @@ static enum status add_symbols(struct symbols *symbols, const struct ask *ask, c
 {
     enum status status = STATUS_OK;
     for (size_t k = 0; k < count && !status; k++) {
-        const struct place place = {steps[k].at, NULL, -1};
         char *name = NULL;
         if (steps[k].kind != STEP_LAUNCH)
             status = add_symbols(symbols, ask, steps[k].steps, steps[k].step_count);
         else if (steps[k].launch.defines == ask->defines && !steps[k].launch.library) {
-            status = resolve_text(&name, &ask->resolve, steps[k].launch.symbol, &place);
+            status = resolve_text(&name, &ask->resolve, steps[k].launch.symbol);
             ARENA_PUSH(ask->resolve.scratch, symbols->names, symbols->count, name);
         }
     }
@@ -74,7 +73,7 @@ static enum status render_defines(struct build_request *request, const struct as
     for (size_t k = 0; k < ask->define_count; k++) {
         const struct define *define = &ask->defines[k];
         char *value = NULL;
-        if (resolve_text(&value, &ask->resolve, define->value, &(struct place){define->at, NULL, -1}))
+        if (resolve_text(&value, &ask->resolve, define->value))
             return ask->resolve.err->status;
         defines[k] = (struct build_define){define->name, value};
     }
@@ -94,25 +93,17 @@ static enum status render_defines(struct build_request *request, const struct as
     return STATUS_OK;
 }
 
-/* Renders a member of the manifest's "code"; without that member, *text is unchanged. */
-static enum status render_member(char **text, const struct ask *ask, const struct text_template *template,
-                                 const char *key)
-{
-    const struct place place = {json_member(ask->resolve.manifest->at, "code"), key, -1};
-    return template ? resolve_text(text, &ask->resolve, template, &place) : STATUS_OK;
-}
-
 static enum status render(struct build_request *request, const struct ask *ask)
 {
     const struct manifest *manifest = ask->resolve.manifest;
     char *image = NULL, *library = NULL;
     if (ask->library) {
-        const enum status status = render_member(&library, ask, ask->library, "library");
+        const enum status status = resolve_text(&library, &ask->resolve, ask->library);
         request->library = library;
         return status;
     }
     request->source = manifest->source;
-    if (render_defines(request, ask) || render_member(&image, ask, manifest->image, "image"))
+    if (render_defines(request, ask) || (manifest->image && resolve_text(&image, &ask->resolve, manifest->image)))
         return ask->resolve.err->status;
     request->image = image ? path_join(ask->resolve.arena, manifest->dir, image) : NULL;
     request->flags = manifest->flags;
@@ -222,19 +213,6 @@ static enum status add_code(size_t *code, struct ask *ask, const struct manifest
     return STATUS_OK;
 }
 
-static enum status add_steps(struct ask *ask, struct resolved_step *steps, size_t count)
-{
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < count && !status; k++) {
-        struct resolved_launch *launch = &steps[k].launch;
-        if (steps[k].kind == STEP_LAUNCH)
-            status = add_code(&launch->code, ask, launch->spec);
-        else
-            status = add_steps(ask, steps[k].steps, steps[k].step_count);
-    }
-    return status;
-}
-
 enum status codes_add(struct planner *planner, struct resolved *resolved, bool for_cpu, const char *id,
                       const struct manifest_twin *twin, struct err *err)
 {
@@ -255,10 +233,14 @@ enum status codes_add(struct planner *planner, struct resolved *resolved, bool f
     const struct manifest_launch none = {
         .library = manifest->library, .defines = manifest->defines, .define_count = manifest->define_count};
     const bool has_code = manifest->source || manifest->image || manifest->library;
-    if (add_steps(&ask, resolved->steps, resolved->step_count) ||
-        add_steps(&ask, resolved->setup, resolved->setup_count) ||
-        /* Code that no step launches must still be loaded. */
-        (!ask.count && has_code && add_code(&(size_t){0}, &ask, &none)))
+    for (struct launch_walk walk = {.resolved = resolved, .lists = 1}; launch_next(&walk);)
+        if (add_code(&walk.launch->code, &ask, walk.launch->spec))
+            return err->status;
+    for (struct launch_walk walk = {.resolved = resolved}; launch_next(&walk) && walk.lists == 1;)
+        if (add_code(&walk.launch->code, &ask, walk.launch->spec))
+            return err->status;
+    /* Code that no step launches must still be loaded. */
+    if (!ask.count && has_code && add_code(&(size_t){0}, &ask, &none))
         return err->status;
     resolved->code = ask.count ? ask.codes[0] : 0;
     resolved->codes = arena_copy(planner->arena, ask.codes, ask.count * sizeof(*ask.codes));

@@ -132,15 +132,6 @@ static enum status resolve_with_codes(struct resolved *resolved, struct planner 
     return status ? status : codes_add(planner, resolved, for_cpu, id, NULL, err);
 }
 
-/* Assigns one code to all launches. */
-static void take_code(struct resolved_step *steps, size_t count, size_t code)
-{
-    for (size_t k = 0; k < count; k++) {
-        steps[k].launch.code = code;
-        take_code(steps[k].steps, steps[k].step_count, code);
-    }
-}
-
 enum status plan_reference_open(struct resolved *resolved, const struct plan_reference *reference, struct arena *arena,
                                 struct err *err)
 {
@@ -150,8 +141,8 @@ enum status plan_reference_open(struct resolved *resolved, const struct plan_ref
     enum status status = STATUS_OK;
     if (!kept->buffers) {
         status = resolve_manifest(&made, kept->manifest, kept->values, kept->device, arena, &scratch, err);
-        take_code(made.steps, made.step_count, kept->code);
-        take_code(made.setup, made.setup_count, kept->code);
+        for (struct launch_walk walk = {.resolved = &made}; launch_next(&walk);)
+            walk.launch->code = kept->code;
         made.code = kept->code;
         made.codes = kept->codes;
         made.code_count = kept->code_count;

@@ -9,25 +9,6 @@
 #include "rooftile/predictor.h"
 #include "rooftile/units.h"
 
-static void each_timed(const struct resolved_step *steps, size_t count, bool all, double times,
-                       void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context)
-{
-    FOR_EACH(const struct resolved_step, step, steps, count) {
-        const double repeat = times * (double)step->repeat;
-        if (repeat <= 0 || !(all || step->timed))
-            continue;
-        if (step->kind == STEP_LAUNCH)
-            visit(context, &step->launch, repeat);
-        each_timed(step->steps, step->step_count, true, repeat, visit, context);
-    }
-}
-
-void launch_each_timed(const struct resolved *resolved,
-                       void (*visit)(void *context, const struct resolved_launch *launch, double times), void *context)
-{
-    each_timed(resolved->steps, resolved->step_count, false, 1, visit, context);
-}
-
 /* Returns the type width from the last type in the name of an instruction or unit, "v_dot2_f32_f16" or "matrix_f32";
  * -1: integers. Mixed instructions (v_fma_mixlo_f16) compute in f32 and narrow the result. */
 static int width_of(const char *name)

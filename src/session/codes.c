@@ -27,13 +27,6 @@ void codes_open(struct codes *codes, const struct session *session)
 
 /* ---- does the code match the launches? ---- */
 
-struct difference_search {
-    struct text *out;
-    const struct codes *codes;
-    const struct resolved *resolved;
-    bool unread; /* code that cannot be read counts as a difference */
-};
-
 static void add_line(struct text *out, const char *line)
 {
     /* Several launches of one kernel have the same differences; report each once. */
@@ -55,75 +48,61 @@ static void add_missing(struct text *out, const struct codeobj_file *file, const
         text_addf(out, " and %zu more", object->kernel_count - 4);
 }
 
-static void compare_launch(void *context, const struct resolved_launch *launch)
+static void compare_launch(struct text *out, const struct codes *codes, const struct resolved *resolved,
+                           const struct resolved_launch *launch)
 {
-    struct difference_search *search = context;
-    const struct codes *codes = search->codes;
     const struct codeobj_file *file = codes->files[launch->code];
     SCOPED(text_release) struct text found = {0}, claim = {0};
-    if (search->unread && codes->problems[launch->code])
-        add_line(search->out, codes->problems[launch->code]);
+    const struct codeobj *object = NULL;
     if (!file)
         return;
-    const struct codeobj *object = NULL;
     const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, file, launch->symbol);
     if (!kernel) {
         add_missing(&found, file, launch->symbol);
     } else {
-        launch_fit(&found, search->resolved, launch, kernel, codes->session->info.lds_bytes);
+        launch_fit(&found, resolved, launch, kernel, codes->session->info.lds_bytes);
         /* The manifest's claim describes the measured launch. */
-        if (launch == launch_first_timed(search->resolved) &&
-            launch_claim_differs(&claim, search->resolved, launch, object->target, kernel))
+        if (launch == launch_first_timed(resolved) &&
+            launch_claim_differs(&claim, resolved, launch, object->target, kernel))
             add_line(&found, claim.data);
     }
     if (found.length)
-        add_line(search->out, found.data);
+        add_line(out, found.data);
 }
 
 bool codes_differences(struct text *out, const struct codes *codes, const struct plan_case *plan_case, bool unread)
 {
-    struct difference_search search = {.out = out, .codes = codes, .resolved = &plan_case->resolved, .unread = unread};
-    if (plan_case->state != PLAN_READY)
-        return false;
-    launch_each(search.resolved, compare_launch, &search);
-    if (plan_case->variant) {
-        search.resolved = plan_case->variant;
-        launch_each(search.resolved, compare_launch, &search);
-    }
+    const struct resolved *const both[] = {&plan_case->resolved, plan_case->variant};
+    for (size_t k = 0; k < 2 && both[k] && plan_case->state == PLAN_READY; k++)
+        for (struct launch_walk walk = {.resolved = both[k]}; launch_next(&walk);) {
+            if (unread && codes->problems[walk.launch->code])
+                add_line(out, codes->problems[walk.launch->code]);
+            compare_launch(out, codes, both[k], walk.launch);
+        }
     return out->length > 0;
-}
-
-struct work_search {
-    const struct codes *codes;
-    struct code_work found;
-    struct arena arena;
-    bool unread; /* a launch cannot be disassembled or is a library's, so the total is unknown */
-};
-
-static void add_work(void *context, const struct resolved_launch *launch, double times)
-{
-    struct work_search *search = context;
-    const struct codeobj_file *file = search->codes->files[launch->code];
-    const struct codeobj *object = NULL;
-    const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, launch->symbol) : NULL;
-    struct isa isa = {0};
-    struct err err = {0};
-    if (!kernel || kernel->is_ptx || target_is_nvidia(object->target) ||
-        isa_read(&isa, object, kernel, 1, &search->arena, &err))
-        search->unread = true;
-    else
-        code_work_add(&search->found, isa.kernels, launch, times);
 }
 
 bool codes_work_differs(struct text *out, const struct codes *codes, const struct plan_case *plan_case)
 {
-    struct work_search search = {.codes = codes};
+    SCOPED(arena_release) struct arena arena = {0};
+    struct code_work found = {0};
     const bool copies = plan_case->resolved.timing.stream_launches == 0; /* copies read and write without any code */
     if (plan_case->state != PLAN_READY || copies)
         return false;
-    launch_each_timed(&plan_case->resolved, add_work, &search);
-    arena_release(&search.arena);
-    return !search.unread && work_differs(out, &plan_case->resolved, &search.found);
+    for (struct launch_walk walk = {.resolved = &plan_case->resolved, .lists = 1}; launch_next(&walk);) {
+        const struct codeobj_file *file = codes->files[walk.launch->code];
+        const struct codeobj *object = NULL;
+        const struct codeobj_kernel *kernel = file ? codeobj_find_kernel(&object, file, walk.launch->symbol) : NULL;
+        struct isa isa = {0};
+        if (!(walk.times > 0))
+            continue;
+        /* Without the code of a launch, such as a library's, the total is unknown. */
+        if (!kernel || kernel->is_ptx || target_is_nvidia(object->target) ||
+            isa_read(&isa, object, kernel, 1, &arena, &(struct err){0}))
+            return false;
+        code_work_add(&found, isa.kernels, walk.launch, walk.times);
+    }
+    return work_differs(out, &plan_case->resolved, &found);
 }
 
 const char *const *codes_refused(const struct codes *codes)
@@ -147,14 +126,10 @@ const char *const *codes_refused(const struct codes *codes)
 
 /* ---- what a result records ---- */
 
-/* Facts from the disassembly of the last requested kernel. Cases share kernels, so each is disassembled once. */
-struct loops {
+/* Facts about the last requested kernel of a code. Cases share kernels, so each is disassembled once. */
+struct known_kernel {
     const struct codeobj_kernel *kernel; /* NULL: none requested yet */
-    const char *instruction;             /* most frequent one of the hot loop; NULL: no loop, or no disassembler */
-    double share;
-    double scratch_bytes; /* of the loop that moves the most scratch; NaN: no disassembler */
-    uint32_t scratch_loop;
-    uint32_t issues[ISSUE_CLASSES];
+    struct result_code facts;            /* without those of a launch */
 };
 
 static void count_issues(uint32_t issues[ISSUE_CLASSES], const struct isa_mix *mix)
@@ -173,27 +148,48 @@ static void count_issues(uint32_t issues[ISSUE_CLASSES], const struct isa_mix *m
             issues[classes[kind]] += (uint32_t)mix->count[kind];
 }
 
-static void find_loops(struct loops *loops, const struct codeobj *object, const struct codeobj_kernel *kernel,
+static void find_loops(struct result_code *facts, const struct codeobj *object, const struct codeobj_kernel *kernel,
                        struct arena *arena)
 {
     SCOPED(arena_release) struct arena scratch = {0};
     struct isa isa = {0};
     struct isa_hot hot;
     struct err err = {0};
-    *loops = (struct loops){.kernel = kernel, .share = NAN, .scratch_bytes = NAN};
-    if (!isa_read(&isa, object, kernel, 1, &scratch, &err)) {
-        const struct isa_scratch moved = isa_scratch_find(isa.kernels);
-        loops->scratch_bytes = (double)moved.bytes;
-        loops->scratch_loop = moved.loop == ISA_NO_LOOP ? 0 : (uint32_t)moved.loop + 1;
-        if (isa_hot_find(&hot, isa.kernels, &scratch)) {
-            loops->instruction = arena_strdup(arena, hot.instruction);
-            loops->share = hot.share;
-            count_issues(loops->issues, isa_turn_mix(isa.kernels, hot.loop));
-        }
+    if (isa_read(&isa, object, kernel, 1, &scratch, &err)) /* there is no disassembler */
+        return;
+    const struct isa_scratch moved = isa_scratch_find(isa.kernels);
+    facts->loop_scratch_bytes = (double)moved.bytes;
+    facts->scratch_loop = moved.loop == ISA_NO_LOOP ? 0 : (uint32_t)moved.loop + 1;
+    if (isa_hot_find(&hot, isa.kernels, &scratch)) {
+        facts->loop_instruction = arena_strdup(arena, hot.instruction);
+        facts->loop_share = hot.share;
+        count_issues(facts->loop_issues, isa_turn_mix(isa.kernels, hot.loop));
     }
 }
 
-static struct result_code facts_of(const struct codes *codes, struct loops *of_codes, const struct plan_case *plan_case)
+static void know_kernel(struct known_kernel *known, const struct codeobj *object, const struct codeobj_kernel *kernel,
+                        struct arena *arena)
+{
+    known->kernel = kernel;
+    known->facts = (struct result_code){.known = true,
+                                        .isa_sha256 = kernel->code_sha256,
+                                        .vgprs = kernel->has_descriptor ? kernel->arch_vgprs : kernel->vgpr_count,
+                                        .agprs = kernel->has_descriptor ? kernel->acc_vgprs : kernel->agpr_count,
+                                        .sgprs = kernel->sgpr_count,
+                                        .scratch_bytes = kernel->private_segment_bytes,
+                                        .vgpr_spills = kernel->vgpr_spills,
+                                        .sgpr_spills = kernel->sgpr_spills,
+                                        .kernarg_bytes = kernel->kernarg_bytes,
+                                        .wave = kernel->wave,
+                                        .waves_per_simd = NAN,
+                                        .occupancy_limit = "",
+                                        .loop_share = NAN,
+                                        .loop_scratch_bytes = NAN};
+    find_loops(&known->facts, object, kernel, arena);
+}
+
+static struct result_code facts_of(const struct codes *codes, struct known_kernel *of_codes,
+                                   const struct plan_case *plan_case)
 {
     struct result_code facts = {
         .waves_per_simd = NAN, .occupancy_limit = "", .isa_sha256 = "", .loop_share = NAN, .loop_scratch_bytes = NAN};
@@ -207,16 +203,11 @@ static struct result_code facts_of(const struct codes *codes, struct loops *of_c
     facts.isa_sha256 = kernel->code_sha256;
     if (kernel->is_ptx) /* the driver chooses registers, stack and spills */
         return facts;
-    facts.known = true;
-    facts.vgprs = kernel->has_descriptor ? kernel->arch_vgprs : kernel->vgpr_count;
-    facts.agprs = kernel->has_descriptor ? kernel->acc_vgprs : kernel->agpr_count;
-    facts.sgprs = kernel->sgpr_count;
+    struct known_kernel *known = &of_codes[launch->code];
+    if (known->kernel != kernel)
+        know_kernel(known, object, kernel, codes->session->arena);
+    facts = known->facts;
     facts.lds_bytes = kernel->group_segment_bytes + launch->lds_bytes;
-    facts.scratch_bytes = kernel->private_segment_bytes;
-    facts.vgpr_spills = kernel->vgpr_spills;
-    facts.sgpr_spills = kernel->sgpr_spills;
-    facts.kernarg_bytes = kernel->kernarg_bytes;
-    facts.wave = kernel->wave;
     struct occupancy occupancy;
     struct err err = {0};
     if (!launch_occupancy(&occupancy, launch, object->target, kernel, &err)) {
@@ -225,14 +216,6 @@ static struct result_code facts_of(const struct codes *codes, struct loops *of_c
         occupancy_limiters(&limit, &occupancy);
         facts.occupancy_limit = text_take(&limit, codes->session->arena);
     }
-    struct loops *loops = &of_codes[launch->code];
-    if (loops->kernel != kernel)
-        find_loops(loops, object, kernel, codes->session->arena);
-    facts.loop_instruction = loops->instruction;
-    facts.loop_share = loops->share;
-    facts.loop_scratch_bytes = loops->scratch_bytes;
-    facts.scratch_loop = loops->scratch_loop;
-    memcpy(facts.loop_issues, loops->issues, sizeof(facts.loop_issues));
     return facts;
 }
 
@@ -240,9 +223,9 @@ const struct result_code *codes_facts(const struct codes *codes)
 {
     const struct plan *plan = codes->session->plan;
     struct result_code *facts = arena_array(codes->session->arena, plan->count + 1, sizeof(*facts));
-    struct loops *loops = arena_array(codes->session->arena, plan->code_count + 1, sizeof(*loops));
+    struct known_kernel *known = arena_array(codes->session->arena, plan->code_count + 1, sizeof(*known));
     for (size_t k = 0; k < plan->count; k++)
-        facts[k] = facts_of(codes, loops, &plan->cases[k]);
+        facts[k] = facts_of(codes, known, &plan->cases[k]);
     return facts;
 }
 
@@ -256,66 +239,55 @@ struct image {
     const struct codeobj_file *file; /* NULL: it cannot be read */
 };
 
-struct image_search {
-    struct session *session;
-    struct image *images; /* one per code of the plan */
-    const struct resolved *resolved;
-    enum status status; /* status of the case */
-    const char *reason;
-};
-
-static const struct image *image_of(struct image_search *search, size_t code)
+static const struct image *image_of(struct session *session, struct image *image, size_t code)
 {
-    struct image *image = &search->images[code];
-    struct arena *arena = search->session->arena;
     struct err err = {0};
     if (image->is_read)
         return image;
     image->is_read = true;
-    image->status = build_image(&image->file, &search->session->plan->codes[code], arena, &err);
-    image->problem = image->status ? arena_strdup(arena, err.text) : NULL;
+    image->status = build_image(&image->file, &session->plan->codes[code], session->arena, &err);
+    image->problem = image->status ? arena_strdup(session->arena, err.text) : NULL;
     return image;
 }
 
-static void look_at_image(void *context, const struct resolved_launch *launch)
+/* Returns why a launch cannot be made from its image, as ERR_UNSUPPORTED or ERR_CONFIG with *reason. */
+static enum status look_at_image(const char **reason, const struct session *session, const struct image *image,
+                                 const struct resolved *resolved, const struct resolved_launch *launch)
 {
-    struct image_search *search = context;
-    if (!search->session->plan->codes[launch->code].image || search->status)
-        return;
-    const struct image *image = image_of(search, launch->code);
     const struct codeobj *object = NULL;
-    const struct session *session = search->session;
     struct text found = {0};
-    search->status = image->status;
-    search->reason = image->problem;
+    *reason = image->problem;
     if (!image->file)
-        return;
+        return image->status;
     const struct codeobj_kernel *kernel = codeobj_find_kernel(&object, image->file, launch->symbol);
     if (!kernel)
         add_missing(&found, image->file, launch->symbol);
     else if (session->info.predicted && !session->at_check_params) /* else the run or `check` reports it */
-        launch_fit(&found, search->resolved, launch, kernel, session->info.lds_bytes);
-    if (found.length) {
-        search->status = ERR_CONFIG;
-        search->reason = text_take(&found, session->arena);
-    }
+        launch_fit(&found, resolved, launch, kernel, session->info.lds_bytes);
+    if (!found.length)
+        return image->status;
+    *reason = text_take(&found, session->arena);
+    return ERR_CONFIG;
 }
 
 void session_check_images(struct session *session)
 {
     const struct plan *plan = session->plan;
-    struct image_search search = {.session = session};
+    struct image *images = NULL; /* one per code */
     FOR_EACH(struct plan_case, c, plan->cases, plan->count) {
+        enum status status = STATUS_OK;
+        const char *reason = NULL;
         if (c->state != PLAN_READY || !c->resolved.manifest->image)
             continue;
-        if (!search.images)
-            search.images = arena_array(session->arena, plan->code_count + 1, sizeof(*search.images));
-        search.status = STATUS_OK;
-        search.resolved = &c->resolved;
-        launch_each(&c->resolved, look_at_image, &search);
-        if (!search.status || (search.status == ERR_UNSUPPORTED && session->at_check_params))
+        images = images ? images : arena_array(session->arena, plan->code_count + 1, sizeof(*images));
+        for (struct launch_walk walk = {.resolved = &c->resolved}; !status && launch_next(&walk);)
+            if (plan->codes[walk.launch->code].image)
+                status =
+                    look_at_image(&reason, session, image_of(session, &images[walk.launch->code], walk.launch->code),
+                                  &c->resolved, walk.launch);
+        if (!status || (status == ERR_UNSUPPORTED && session->at_check_params))
             continue;
-        c->state = search.status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
-        c->reason = search.reason;
+        c->state = status == ERR_UNSUPPORTED ? PLAN_SKIPPED : PLAN_INVALID;
+        c->reason = reason;
     }
 }

@@ -7,8 +7,6 @@
 
 #define FALLBACK_ARCH "gfx942"
 
-/* ---- the target ---- */
-
 /* ---- the code of the plan ---- */
 
 struct launches {
@@ -18,19 +16,13 @@ struct launches {
 
 /* Collects the launches of a code that `seen` does not contain. */
 static void collect(struct launches *launches, const struct launches *seen, const struct resolved *resolved,
-                    const struct resolved_step *steps, size_t count, size_t code, struct arena *arena)
+                    size_t code, struct arena *arena)
 {
-    for (size_t k = 0; k < count; k++) {
-        bool is_seen = false;
-        collect(launches, seen, resolved, steps[k].steps, steps[k].step_count, code, arena);
-        if (steps[k].kind != STEP_LAUNCH || steps[k].launch.code != code)
-            continue;
-        for (size_t s = 0; s < seen->count && !is_seen; s++)
-            is_seen = strcmp(seen->items[s].symbol, steps[k].launch.symbol) == 0;
-        if (is_seen)
-            continue;
-        const struct resolved_launch *launch = &steps[k].launch;
+    for (struct launch_walk walk = {.resolved = resolved}; launch_next(&walk);) {
+        const struct resolved_launch *launch = walk.launch;
         const size_t args = launch->spec->arg_count;
+        if (launch->code != code || FIND_ROW(seen->items, seen->count, symbol, launch->symbol))
+            continue;
         const char **names = arena_array(arena, args + 1, sizeof(*names));
         for (size_t n = 0; n < args; n++)
             names[n] = launch_arg_name(resolved->manifest, &launch->spec->args[n]);
@@ -52,20 +44,6 @@ struct execution {
     struct arena *arena;
 };
 
-/* Returns the first launch of a kernel. *is_later is set if steps precede it, which may have changed buffers. */
-static const struct resolved_launch *launch_of(const struct resolved_step *steps, size_t count, const char *symbol,
-                                               bool *is_later)
-{
-    const struct resolved_launch *found = NULL;
-    for (size_t k = 0; k < count && !found; k++) {
-        found = launch_of(steps[k].steps, steps[k].step_count, symbol, is_later);
-        if (steps[k].kind == STEP_LAUNCH && !strcmp(steps[k].launch.symbol, symbol))
-            found = &steps[k].launch;
-        *is_later |= !found;
-    }
-    return found;
-}
-
 /* Walks a workgroup in the middle of the launch to count how often each loop iterates. */
 static const double *execute(void *context, const struct isa_kernel *isa, const char *target)
 {
@@ -76,16 +54,17 @@ static const double *execute(void *context, const struct isa_kernel *isa, const 
     struct inspected_launch *made = arena_alloc(execution->arena, sizeof(*made));
     struct walk_result result;
     struct err err = {0};
-    bool is_later = false;
     const struct walk_code *code = walk_decode(isa, target, execution->arena);
-    const struct resolved_launch *launch = launch_of(resolved->setup, resolved->setup_count, isa->code.name, &is_later);
-    launch = launch ? launch : launch_of(resolved->steps, resolved->step_count, isa->code.name, &is_later);
-    if (!code || !launch || predicted_buffers_make(&buffers, resolved, execution->seed, execution->arena, &err))
+    struct launch_walk first = {.resolved = resolved}; /* launch of this kernel; steps before it may change buffers */
+    bool found = false;
+    while (!found && launch_next(&first))
+        found = !strcmp(first.launch->symbol, isa->code.name);
+    if (!code || !found || predicted_buffers_make(&buffers, resolved, execution->seed, execution->arena, &err))
         return NULL;
-    for (size_t k = 0; k < buffers.count && is_later; k++)
+    for (size_t k = 0; k < buffers.count && first.is_later; k++)
         if (resolved->manifest->buffers[k].role != ROLE_IN)
             buffers.items[k].fill = NULL;
-    predicted_launch_make(&made->walk, launch, &buffers, code, execution->arena);
+    predicted_launch_make(&made->walk, first.launch, &buffers, code, execution->arena);
     if (walk_run(&result, &made->walk, &options, execution->arena, &err) || result.over_budget)
         return NULL;
     made->executed = result.executed;
@@ -161,8 +140,7 @@ static enum status inspect_code(struct inspections *found, const struct session 
         struct inspection inspection = {0};
         if (plan->cases[k].state != PLAN_READY)
             continue;
-        collect(&launches, &seen, resolved, resolved->setup, resolved->setup_count, code, session->arena);
-        collect(&launches, &seen, resolved, resolved->steps, resolved->step_count, code, session->arena);
+        collect(&launches, &seen, resolved, code, session->arena);
         if (!launches.count)
             continue;
         for (size_t n = 0; n < launches.count; n++)

@@ -150,12 +150,6 @@ static void test_differences(void **state)
     }
 }
 
-static void count_launch(void *context, const struct resolved_launch *launch)
-{
-    assert_non_null(launch->symbol);
-    ++*(size_t *)context;
-}
-
 /* Of "parts": one in the setup, three in steps, one of them in a graph; the one that is switched off does not count. */
 static void test_launches(void **state)
 {
@@ -163,7 +157,8 @@ static void test_launches(void **state)
     size_t count = 0;
     assert_int_equal(world_plan(world, "'cases': [ { 'kernel': 'parts' } ]"), STATUS_OK);
     const struct resolved *resolved = &world->plan->cases[0].resolved;
-    launch_each(resolved, count_launch, &count);
+    for (struct launch_walk walk = {.resolved = resolved}; launch_next(&walk);)
+        count++;
     assert_int_equal(count, 4);
     assert_ptr_equal(launch_first_timed(resolved), &resolved->steps[0].launch);
     for (size_t k = 0; k < resolved->step_count; k++)
