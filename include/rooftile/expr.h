@@ -28,6 +28,8 @@
 
 #include "rooftile/base.h"
 
+struct cJSON;
+
 struct expr_constant {
     const char *name;
     double value;
@@ -53,7 +55,8 @@ struct expr_names {
     const char *const *arrays; /* arrays with readable elements; identified by their number */
     size_t array_count;
     bool has_index;
-    const char *written; /* result of expr_source if `source` was derived from it; NULL: the source itself */
+    const char *written;    /* result of expr_source if `source` was derived from it; NULL: the source itself */
+    const struct cJSON *at; /* result of expr_at: where a file has the expression; NULL: in no file */
 };
 
 struct expr; /* immutable, in an arena */
@@ -63,6 +66,7 @@ enum status expr_compile(const struct expr **expr, const char *source, const str
                          struct arena *arena, struct err *err);
 
 const char *expr_source(const struct expr *expr);
+const struct cJSON *expr_at(const struct expr *expr);
 bool expr_uses_slot(const struct expr *expr, size_t slot); /* uses that variable or list */
 
 bool expr_uses_array(const struct expr *expr, size_t array); /* reads elements of it */

@@ -478,6 +478,7 @@ enum status template_render(char **out, const struct text_template *template, co
                             struct err *err);
 /* Returns the type that the template names, if that is known without rendering; otherwise DTYPE_NONE. */
 enum dtype template_dtype(const struct text_template *template, const struct param_value *values);
+const cJSON *template_at(const struct text_template *template); /* the value that it was read from */
 /* Tells whether the template uses this parameter (by index), which decides which parameters are compile-time. */
 bool template_uses(const struct text_template *template, size_t param);
 /* Tells whether the parameter is used in any define (of code or of a launch), image, library or symbol; its value is

@@ -61,6 +61,7 @@ enum record_rule {
     RECORD_ONCE = 2048,    /* a list of strings without duplicates */
     RECORD_UNKNOWN = 4096, /* null, or { "value": null, "source": "..." }, reads as absent; never written */
     RECORD_ROUNDED = 8192, /* an estimate: written with six digits */
+    RECORD_APPEND = 16384, /* a list or map: what is read comes after the elements that it already has */
 };
 
 struct record;
@@ -68,16 +69,16 @@ struct record_field;
 
 /* State passed along while reading. */
 struct record_in {
-    struct arena *arena; /* owns strings and lists */
-    void *context;       /* for the caller's functions */
-    void *object;        /* the struct whose member is being read */
-    bool by_hand;        /* record_parse */
-    bool strict;         /* unknown keys are rejected */
+    struct arena *arena;            /* owns strings and lists */
+    void *context;                  /* for the caller's functions */
+    void *object;                   /* the struct whose member is being read */
+    const struct record_field *row; /* of that member, where a function of the caller reads it */
+    bool by_hand;                   /* record_parse */
+    bool strict;                    /* unknown keys are rejected */
 };
 
-/* Reads the value at `at` into `field`, as described by `row`. ERR_CONFIG with its position. */
-typedef enum status record_get_fn(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                  struct err *err);
+/* Reads the value at `at` into `field`, as described by in->row. ERR_CONFIG with its position. */
+typedef enum status record_get_fn(void *field, const cJSON *at, struct record_in *in, struct err *err);
 
 struct record_field {
     const char *key; /* NULL: the only row of a record that is a bare value rather than an object */

@@ -374,6 +374,7 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
     if (expr_parse(expr, source, names, arena, err))
         return err->status;
     expr->source = arena_strdup(arena, names->written ? names->written : source);
+    expr->at = names->at;
     *out = expr;
     return STATUS_OK;
 }
@@ -381,6 +382,11 @@ enum status expr_compile(const struct expr **out, const char *source, const stru
 const char *expr_source(const struct expr *expr)
 {
     return expr->source;
+}
+
+const struct cJSON *expr_at(const struct expr *expr)
+{
+    return expr->at;
 }
 
 bool expr_uses_array(const struct expr *expr, size_t array)

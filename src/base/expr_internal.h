@@ -79,6 +79,7 @@ struct expr_step {
 
 struct expr {
     const char *source;
+    const struct cJSON *at;
     const struct expr_step *steps;
     const struct expr_step *last; /* last of all steps */
     size_t rows;                  /* maximum number of simultaneous values */

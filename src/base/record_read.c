@@ -156,9 +156,13 @@ static enum status make_room(char **elements, char *base, const struct record_fi
         *(uint32_t *)(void *)(base + field->count) = (uint32_t)count;
         return STATUS_OK;
     }
-    *elements = arena_array(in->arena, count + 1, size);
-    *(char **)(void *)(base + field->offset) = *elements;
-    *(size_t *)(void *)(base + field->count) = count;
+    size_t *total = (size_t *)(void *)(base + field->count), before = field->rules & RECORD_APPEND ? *total : 0;
+    char *all = arena_array(in->arena, before + count + 1, size), **own = (char **)(void *)(base + field->offset);
+    if (before)
+        memcpy(all, *own, before * size);
+    *elements = all + before * size;
+    *own = all;
+    *total = before + count;
     return STATUS_OK;
 }
 
@@ -169,8 +173,9 @@ static enum status read_element(char *at, const struct record_field *field, cons
     if (record->named && !json_is_identifier(item->string))
         return json_fail_key(item, err, "the name of a %s has letters, digits and '_' only and starts with no digit",
                              record->named);
+    in->row = field;
     if (record->get)
-        return record->get(at, item, field, in, err);
+        return record->get(at, item, in, err);
     if (field->kind == RECORD_MAP)
         *(const char **)(void *)at = arena_strdup(in->arena, item->string);
     return record->fields[0].key ? read_record(at, record, item, in, err)
@@ -232,7 +237,8 @@ static enum status read_value(char *base, const struct record_field *field, cons
         return read_elements(base, field, json, in, err);
     case RECORD_HOOK:
         in->object = base;
-        return field->get(at, json, field, in, err);
+        in->row = field;
+        return field->get(at, json, in, err);
     case RECORD_COMMENT:
         break;
     }

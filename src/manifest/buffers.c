@@ -86,13 +86,12 @@ enum status generator_dist(enum fill_dist *dist, const struct generator *generat
 /* ---- fills ---- */
 
 /* Must be read before the options, because it decides which options are allowed. */
-static enum status into_dist(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_dist(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct fill_spec *fill = field;
-    const bool *varies = row->more;
+    const bool *varies = in->row->more;
     if (*varies && cJSON_IsString(at) && strchr(at->valuestring, '{'))
-        return into_template(&fill->dist_text, at, row, in, err);
+        return into_template(&fill->dist_text, at, in, err);
     const char *names[COUNT_OF(dist_names)];
     enum fill_dist dists[COUNT_OF(dist_names)];
     const size_t count = dists_of(names, dists, generator_of(fill->kind));
@@ -103,8 +102,7 @@ static enum status into_dist(void *field, const cJSON *at, const struct record_f
     return status;
 }
 
-enum status into_path(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                      struct err *err)
+enum status into_path(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     const enum status status = json_check_type(at, cJSON_String, err);
@@ -176,22 +174,19 @@ static enum status generator_parse(struct fill_spec *out, const cJSON *object, b
 }
 #undef RECORD_STRUCT
 
-enum status into_generator(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                           struct err *err)
+enum status into_generator(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     return generator_parse(field, at, true, in, err);
 }
 
-enum status into_fill(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                      struct err *err)
+enum status into_fill(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
-    static const struct record_field in_index = {.more = &scope_index};
     struct fill_spec fill = {.kind = FILL_EXPR};
     if (cJSON_IsObject(at))
         return generator_parse(field, at, false, in, err);
     if (!cJSON_IsString(at) && !cJSON_IsNumber(at))
         return json_fail(at, err, "must be an expression in i or {\"gen\": ...}, not %s", json_type_name(at));
-    if (into_expr(&fill.expr, at, &in_index, in, err))
+    if (read_expr(&fill.expr, at, SCOPE_INDEX, in, err))
         return err->status;
     *(struct fill_spec *)field = fill;
     return STATUS_OK;
@@ -247,8 +242,7 @@ static enum status check_space(const struct manifest_buffer *buffer, struct err 
     return status;
 }
 
-static enum status buffer_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                struct record_in *in, struct err *err)
+static enum status buffer_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_buffer *buffer = field;
     *buffer = (struct manifest_buffer){.name = at->string, .at = at};
@@ -320,8 +314,7 @@ static enum status check_reads(const struct manifest_parser *parser, struct err 
 }
 
 #define RECORD_STRUCT struct manifest
-enum status into_buffers(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                         struct err *err)
+enum status into_buffers(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     static const struct record element = {
         .size = sizeof(struct manifest_buffer), .get = buffer_parse, .named = "buffer"};
@@ -339,8 +332,7 @@ int find_buffer(const struct manifest *manifest, const char *name)
     return -1;
 }
 
-enum status into_buffer(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                        struct err *err)
+enum status into_buffer(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     if (!cJSON_IsString(at))

@@ -28,8 +28,7 @@ static const struct record_field metric_rows[] = {
 static const struct record metric_record = {RECORD_TABLE(metric_rows)};
 #undef RECORD_STRUCT
 
-static enum status metric_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                struct record_in *in, struct err *err)
+static enum status metric_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct manifest_metric *metric = field;
@@ -53,8 +52,7 @@ static const struct record_field tolerance_rows[] = {
 static const struct record tolerance_record = {RECORD_TABLE(tolerance_rows)};
 #undef RECORD_STRUCT
 
-static enum status expect_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status expect_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
@@ -67,8 +65,8 @@ static enum status expect_parse(void *field, const cJSON *at, const struct recor
     /* "expression", { "expr": ..., "abs": ..., "rel": ... } or { "gen": ..., "abs": ..., "rel": ... } */
     const bool is_generator = json_member(at, "gen");
     expect->want.kind = FILL_EXPR;
-    if (!cJSON_IsObject(at) ? into_fill(&expect->want, at, row, in, err)
-        : is_generator      ? into_generator(&expect->want, at, row, in, err)
+    if (!cJSON_IsObject(at) ? into_fill(&expect->want, at, in, err)
+        : is_generator      ? into_generator(&expect->want, at, in, err)
                             : record_parse(expect, &tolerance_record, at, in, err))
         return err->status;
     FOR_EACH(const struct record_field, tolerance, tolerance_rows, is_generator ? 2 : 0)
@@ -79,12 +77,11 @@ static enum status expect_parse(void *field, const cJSON *at, const struct recor
 
 /* ---- references ---- */
 
-static enum status map_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status map_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct reference_map *map = field;
     map->theirs = at->string;
-    return into_buffer(&map->ours, at, row, in, err);
+    return into_buffer(&map->ours, at, in, err);
 }
 
 static const struct record map_elements = {.size = sizeof(struct reference_map), .get = map_parse};
@@ -101,8 +98,7 @@ static const struct record_field reference_rows[] = {
 static const struct record reference_record = {RECORD_TABLE(reference_rows)};
 #undef RECORD_STRUCT
 
-static enum status into_reference(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                  struct record_in *in, struct err *err)
+static enum status into_reference(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct reference_spec *reference = field;
@@ -119,8 +115,7 @@ static enum status into_reference(void *field, const cJSON *at, UNUSED const str
     const struct text_template **templates = arena_array(in->arena, reference->param_count + 1, sizeof(*templates));
     for (size_t k = 0; k < reference->param_count; k++) {
         const cJSON *text = reference->params[k].at;
-        if (cJSON_IsString(text) && strchr(text->valuestring, '{') &&
-            into_any_template(&templates[k], text, NULL, in, err))
+        if (cJSON_IsString(text) && strchr(text->valuestring, '{') && into_any_template(&templates[k], text, in, err))
             return err->status;
     }
     reference->templates = templates;

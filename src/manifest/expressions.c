@@ -324,7 +324,7 @@ void index_show(struct manifest_parser *parser, const char *const names[static M
 /* ---- compiling ---- */
 
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
-                          enum expr_scope scope, struct err *err)
+                          const cJSON *at, enum expr_scope scope, struct err *err)
 {
     struct expr_names names = parser->names;
     const struct expr *expr = NULL;
@@ -332,6 +332,7 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
     names.has_index = scope == SCOPE_INDEX;
     names.array_count = names.has_index ? names.array_count : 0;
     names.written = source;
+    names.at = at;
     if (lets_expand(&expanded, parser->manifest, source, parser->arena, err) ||
         expr_compile(&expr, expanded.data, &names, parser->arena, err) ||
         manifest_expr_check(parser->manifest, expr, scope == SCOPE_METRIC, err))
@@ -342,17 +343,22 @@ enum status names_compile(const struct expr **out, const struct manifest_parser 
 
 const enum expr_scope scope_index = SCOPE_INDEX, scope_metric = SCOPE_METRIC;
 
-enum status into_expr(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
+enum status read_expr(const struct expr **out, const cJSON *at, enum expr_scope scope, struct record_in *in,
                       struct err *err)
 {
-    const enum expr_scope *scope = row->more;
     if (!cJSON_IsString(at) && !cJSON_IsNumber(at))
         return json_fail_type(at, "an expression (a string) or a number", err);
     const char *source = cJSON_IsString(at) ? at->valuestring : number_text(in->arena, at->valuedouble);
     struct err cause = {0};
-    if (names_compile(field, in->context, source, scope ? *scope : SCOPE_PLAIN, &cause))
+    if (names_compile(out, in->context, source, at, scope, &cause))
         return json_fail(at, err, "in \"%s\": %s", source, cause.text);
     return STATUS_OK;
+}
+
+enum status into_expr(void *field, const cJSON *at, struct record_in *in, struct err *err)
+{
+    const enum expr_scope *scope = in->row->more;
+    return read_expr(field, at, scope ? *scope : SCOPE_PLAIN, in, err);
 }
 
 enum status manifest_expr(const struct expr **out, const struct manifest *manifest, const char *source,
@@ -361,7 +367,7 @@ enum status manifest_expr(const struct expr **out, const struct manifest *manife
     struct manifest known = *manifest;
     struct manifest_parser parser = {.manifest = &known, .arena = arena};
     manifest_expr_names(&parser.names, manifest, arena);
-    return names_compile(out, &parser, source, SCOPE_PLAIN, err);
+    return names_compile(out, &parser, source, NULL, SCOPE_PLAIN, err);
 }
 
 const char *manifest_unknown(const struct manifest *manifest, const struct expr *expr,

@@ -177,8 +177,7 @@ static enum status let_name_parse(struct manifest_let *let, const struct manifes
     return check_param_name(member, name, err);
 }
 
-static enum status let_parse(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status let_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     struct manifest_let *let = field;
@@ -193,8 +192,7 @@ static enum status let_parse(void *field, const cJSON *at, UNUSED const struct r
 }
 
 #define RECORD_STRUCT struct manifest
-enum status into_lets(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                      struct err *err)
+enum status into_lets(UNUSED void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     static const struct record element = {.size = sizeof(struct manifest_let), .get = let_parse};
     static const struct record_field lets = FIELD_MAP("let", lets, let_count, element);
@@ -214,7 +212,7 @@ enum status into_lets(UNUSED void *field, const cJSON *at, UNUSED const struct r
         struct manifest_parser passing = *parser;
         passing.arena = &arena;
         if (expand(&expanded, parser->manifest, member->valuestring, &ones, 0, &arena, &cause) ||
-            names_compile(&unused, &passing, expanded.data, SCOPE_INDEX, &cause))
+            names_compile(&unused, &passing, expanded.data, member, SCOPE_INDEX, &cause))
             status = json_fail(member, err, "in \"%s\": %s", member->valuestring, cause.text);
     }
     return status;

@@ -17,8 +17,7 @@ const char *const case_class_names[] = {
 /* ---- the head ---- */
 
 /* Case ids are "name/parameter=value;...". Names must not need quotes in shells, globs and file names. */
-static enum status into_name(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                             UNUSED struct record_in *in, struct err *err)
+static enum status into_name(void *field, const cJSON *at, UNUSED struct record_in *in, struct err *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
     const enum status status = json_check_type(at, cJSON_String, err);
@@ -43,8 +42,7 @@ static enum status llvm_version(unsigned *out, const cJSON *at, struct err *err)
     return STATUS_OK;
 }
 
-static enum status llvm_need_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                   UNUSED struct record_in *in, struct err *err)
+static enum status llvm_need_parse(void *field, const cJSON *at, UNUSED struct record_in *in, struct err *err)
 {
     struct llvm_need *need = field;
     need->arch = at->string;
@@ -52,8 +50,7 @@ static enum status llvm_need_parse(void *field, const cJSON *at, UNUSED const st
 }
 
 /* Either one number for all targets, or { "gfx11*": 16 }. */
-static enum status into_min_llvm(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                 struct record_in *in, struct err *err)
+static enum status into_min_llvm(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     static const struct record need = {.size = sizeof(struct llvm_need), .get = llvm_need_parse};
     static const struct record_field needs = FIELD_MAP("min_llvm", llvm_needs, llvm_need_count, need);
@@ -98,8 +95,7 @@ static enum status check_code(const cJSON *code, struct err *err)
 }
 
 /* Copies and fills need no code; manifest_check_whole requires it for the rest. */
-static enum status into_code(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_code(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const cJSON *symbol = json_member(at, "symbol");
@@ -110,13 +106,12 @@ static enum status into_code(void *field, const cJSON *at, UNUSED const struct r
             return err->status;
     if (check_code(at, err) || record_parse(field, &code_record, at, in, err))
         return err->status;
-    return symbol ? into_template(&parser->symbol, symbol, NULL, in, err) : STATUS_OK;
+    return symbol ? into_template(&parser->symbol, symbol, in, err) : STATUS_OK;
 }
 
 /* ---- variants and requirements ---- */
 
-static enum status into_wave(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                             UNUSED struct record_in *in, struct err *err)
+static enum status into_wave(void *field, const cJSON *at, UNUSED struct record_in *in, struct err *err)
 {
     uint64_t wave = 0;
     const enum status status = json_whole(&wave, at, 1ull << 53, err);
@@ -137,8 +132,7 @@ static const struct record_field variant_rows[] = {
 static const struct record variant_record = {RECORD_TABLE(variant_rows)};
 #undef RECORD_STRUCT
 
-static enum status variant_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                 struct record_in *in, struct err *err)
+static enum status variant_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_variant *variant = field, *last = json_index(at) ? variant - 1 : NULL;
     if (last && !last->backend && !last->arch && !last->wave)
@@ -190,8 +184,7 @@ static enum status check_work(const struct manifest *manifest, const cJSON *work
     return STATUS_OK;
 }
 
-static enum status into_work(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_work(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest *manifest = field;
     manifest->level = "";
@@ -205,8 +198,7 @@ static const struct record_field occupancy_rows[] = {
 };
 static const struct record occupancy_record = {RECORD_TABLE(occupancy_rows)};
 
-static enum status into_occupancy(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                  struct record_in *in, struct err *err)
+static enum status into_occupancy(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest *manifest = field;
     const enum status status = record_parse(manifest, &occupancy_record, at, in, err);

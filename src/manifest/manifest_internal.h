@@ -33,11 +33,14 @@ extern const enum expr_scope scope_index, scope_metric; /* for table rows */
 
 /* Fails if a parameter cannot have this name. */
 enum status check_param_name(const cJSON *member, const char *name, struct err *err);
-/* Compiles a text that is part of a value. ERR_CONFIG without a position, which the caller adds. */
+/* Compiles a text that is the value `at` or part of it. ERR_CONFIG without a position, which the caller adds. */
 enum status names_compile(const struct expr **out, const struct manifest_parser *parser, const char *source,
-                          enum expr_scope scope, struct err *err);
+                          const cJSON *at, enum expr_scope scope, struct err *err);
 /* Like names_compile, for a default that uses only device facts. */
 enum status default_compile(const struct expr **expr, const char *source, struct arena *arena, struct err *err);
+/* Compiles the value, a string or a number. ERR_CONFIG with its position. */
+enum status read_expr(const struct expr **out, const cJSON *at, enum expr_scope scope, struct record_in *in,
+                      struct err *err);
 record_get_fn into_expr; /* const struct expr *, from a string or a number; `more`: a scope other than SCOPE_PLAIN */
 /* Adds the name of an index, which is in scope until index_close. */
 enum status index_open(int *index, struct manifest_parser *parser, const cJSON *at, struct err *err);

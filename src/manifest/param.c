@@ -30,22 +30,8 @@ bool param_equal(const struct param_value *a, const struct param_value *b)
 
 char *number_text(struct arena *arena, double value)
 {
-    const double whole_limit = 0x1p53;
-    if (value == floor(value) && fabs(value) <= whole_limit) { /* many times faster than printing */
-        char whole[24] = "", *at = whole + sizeof(whole) - 1;
-        uint64_t left = (uint64_t)fabs(value);
-        do
-            *--at = (char)('0' + left % 10);
-        while (left /= 10);
-        if (value < 0)
-            *--at = '-';
-        return arena_strdup(arena, at);
-    }
-    char *text = arena_printf(arena, "%.15g", value);
-    double back;
-    for (int digits = 16; digits <= 17 && (!units_parse_number(&back, text) || back != value); digits++)
-        text = arena_printf(arena, "%.*g", digits, value);
-    return text;
+    char digits[UNITS_DIGITS];
+    return arena_strdup(arena, units_digits(digits, value + 0.0)); /* -0 + 0 is +0 */
 }
 
 char *param_text(struct arena *arena, const struct param_value *value)
@@ -229,8 +215,7 @@ static const struct {
     size_t count;
 } implied_params[] = {{"wave", {0, 32, 64}, 3}, {"cumode", {0, 1}, 2}};
 
-static enum status param_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                               struct record_in *in, struct err *err)
+static enum status param_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct param *param = field;
     *param = (struct param){.name = at->string, .at = at};
@@ -293,8 +278,7 @@ enum status params_parse(struct manifest_parser *parser, const cJSON *root, stru
 
 /* ---- values for parameters ---- */
 
-static enum status foreign_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                 struct record_in *in, struct err *err)
+static enum status foreign_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct param *param = field;
     *param = (struct param){.name = at->string, .at = at};
@@ -316,16 +300,14 @@ static enum status check_own(struct param *param, const cJSON *at, const struct 
     return STATUS_OK;
 }
 
-static enum status override_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                  struct err *err)
+static enum status override_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
-    return foreign_parse(field, at, row, in, err) || check_own(field, at, in, err) ? err->status : STATUS_OK;
+    return foreign_parse(field, at, in, err) || check_own(field, at, in, err) ? err->status : STATUS_OK;
 }
 
-static enum status variant_value_parse(void *field, const cJSON *at, const struct record_field *row,
-                                       struct record_in *in, struct err *err)
+static enum status variant_value_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
-    return param_parse(field, at, row, in, err) || check_own(field, at, in, err) ? err->status : STATUS_OK;
+    return param_parse(field, at, in, err) || check_own(field, at, in, err) ? err->status : STATUS_OK;
 }
 
 const struct record foreign_element = {.size = sizeof(struct param), .get = foreign_parse};

@@ -7,12 +7,11 @@
 
 /* ---- defines ---- */
 
-static enum status define_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                struct err *err)
+static enum status define_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct define *define = field;
     *define = (struct define){.name = at->string, .at = at};
-    return into_any_template(&define->value, at, row, in, err);
+    return into_any_template(&define->value, at, in, err);
 }
 
 const struct record define_element = {.size = sizeof(struct define), .get = define_parse, .named = "define"};
@@ -20,8 +19,7 @@ const struct record define_element = {.size = sizeof(struct define), .get = defi
 #define RECORD_STRUCT struct manifest_launch
 
 /* A launch's own defines override those of "code". */
-static enum status join_defines(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                struct record_in *in, struct err *err)
+static enum status join_defines(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
@@ -74,8 +72,7 @@ static const struct record_field struct_rows[] = {
 static const struct record struct_record = {RECORD_TABLE(struct_rows)};
 #undef RECORD_STRUCT
 
-static enum status arg_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status arg_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     struct manifest_arg *arg = field;
@@ -85,7 +82,7 @@ static enum status arg_parse(void *field, const cJSON *at, const struct record_f
             find_buffer(parser->manifest, at->valuestring) < 0)
             return json_fail(at, err, "'%s' is a parameter: write { \"value\": \"%s\", \"type\": ... }",
                              at->valuestring, at->valuestring);
-        return into_buffer(&arg->buffer, at, row, in, err);
+        return into_buffer(&arg->buffer, at, in, err);
     }
     arg->null = cJSON_IsNull(at);
     if (arg->null)
@@ -105,15 +102,14 @@ static enum status arg_parse(void *field, const cJSON *at, const struct record_f
 static const struct record arg_element = {.size = sizeof(struct manifest_arg), .get = arg_parse};
 
 /* const struct expr *[3] */
-static enum status into_dimensions(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                   struct err *err)
+static enum status into_dimensions(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct expr **out = field;
     enum status status = json_check_type(at, cJSON_Array, err);
     if (!status && (json_count(at) < 1 || json_count(at) > 3))
         status = json_fail(at, err, "has %zu dimensions, not 1 to 3", json_count(at));
     for (const cJSON *item = at->child; item && !status; item = item->next)
-        status = into_expr(out++, item, row, in, err);
+        status = read_expr(out++, item, SCOPE_PLAIN, in, err);
     return status;
 }
 
@@ -131,8 +127,7 @@ static const struct record_field launch_rows[] = {
 static const struct record launch_record = {RECORD_TABLE(launch_rows)};
 #undef RECORD_STRUCT
 
-static enum status into_launch(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                               struct record_in *in, struct err *err)
+static enum status into_launch(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const struct manifest *manifest = parser->manifest;
@@ -157,14 +152,12 @@ static enum status into_launch(void *field, const cJSON *at, UNUSED const struct
 /* ---- steps ---- */
 
 /* For keys that carry no value. */
-static enum status into_nothing(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                UNUSED struct record_in *in, struct err *err)
+static enum status into_nothing(UNUSED void *field, const cJSON *at, UNUSED struct record_in *in, struct err *err)
 {
     return cJSON_IsTrue(at) ? STATUS_OK : json_fail(at, err, "can only be true");
 }
 
-static enum status into_byte(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                             UNUSED struct record_in *in, struct err *err)
+static enum status into_byte(void *field, const cJSON *at, UNUSED struct record_in *in, struct err *err)
 {
     uint64_t byte = 0;
     const enum status status = json_whole(&byte, at, 1ull << 53, err);
@@ -189,8 +182,7 @@ static size_t find_event(const struct manifest_parser *parser, const char *name)
     return event;
 }
 
-static enum status into_record(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                               struct record_in *in, struct err *err)
+static enum status into_record(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     if (check_event_name(at, err))
@@ -204,8 +196,7 @@ static enum status into_record(void *field, const cJSON *at, UNUSED const struct
     return STATUS_OK;
 }
 
-static enum status into_wait(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_wait(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     if (check_event_name(at, err))
@@ -240,8 +231,7 @@ static const struct record_field fill_rows[] = {
 };
 static const struct record fill_record = {RECORD_TABLE(fill_rows)};
 
-static enum status into_copy(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_copy(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
@@ -345,8 +335,7 @@ static enum status counted_parse(struct manifest_step *step, const struct record
     return status;
 }
 
-static enum status step_parse(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                              struct err *err)
+static enum status step_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
@@ -365,8 +354,7 @@ static const struct record_field graph_step_rows[] = {
 static const struct record graph_step_record = {RECORD_TABLE(graph_step_rows)};
 
 /* A graph holds launches without options. */
-static enum status graph_step_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                    struct record_in *in, struct err *err)
+static enum status graph_step_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
@@ -375,11 +363,10 @@ static enum status graph_step_parse(void *field, const cJSON *at, UNUSED const s
 }
 
 /* A loop may hold any steps, but they cannot choose what is timed. */
-static enum status loop_step_parse(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                                   struct err *err)
+static enum status loop_step_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_step *step = field;
-    const enum status status = step_parse(field, at, row, in, err);
+    const enum status status = step_parse(field, at, in, err);
     if (!status && !step_forms[step->kind].loops)
         return json_fail(at, err, "a step of this kind (%s) cannot stand in a loop", step_rows[step->kind].key);
     if (!status && json_member(at, "timed"))
@@ -403,11 +390,11 @@ static const struct record loop_record = {RECORD_TABLE(loop_rows)};
 #undef RECORD_STRUCT
 
 /* Reads the steps of a graph or a loop; `more` is its record. */
-static enum status into_nest(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_nest(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     struct manifest_step *step = field;
+    const struct record_field *row = in->row;
     const cJSON *around = parser->steps;
     if (parser->loop_depth == MANIFEST_MAX_NESTING)
         return json_fail(at, err, "more than %d loops in each other", MANIFEST_MAX_NESTING);
@@ -429,8 +416,7 @@ static const struct record_field setup_row = FIELD_LIST("setup", setup, setup_co
 static const struct record_field steps_row = FIELD_LIST("steps", steps, step_count, step_element);
 #undef RECORD_STRUCT
 
-enum status into_setup(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                       struct err *err)
+enum status into_setup(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     parser->in_setup = true;
@@ -438,8 +424,7 @@ enum status into_setup(void *field, const cJSON *at, UNUSED const struct record_
     return record_parse_row(field, &setup_row, at, in, err);
 }
 
-enum status into_steps(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                       struct err *err)
+enum status into_steps(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest_parser *parser = in->context;
     const struct manifest *manifest = field;
@@ -452,13 +437,12 @@ enum status into_steps(void *field, const cJSON *at, UNUSED const struct record_
 }
 
 /* "launch" alone is one timed step. */
-enum status into_short_form(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                            struct err *err)
+enum status into_short_form(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct manifest *manifest = field;
     struct manifest_step *step = arena_alloc(in->arena, sizeof(*step));
     *step = (struct manifest_step){.kind = STEP_LAUNCH, .timed = true, .to = -1, .from = -1, .index = -1, .at = at};
     manifest->steps = step;
     manifest->step_count = 1;
-    return into_launch(&step->launch, at, row, in, err);
+    return into_launch(&step->launch, at, in, err);
 }

@@ -26,6 +26,11 @@ const char *template_source(const struct text_template *template)
     return template->source;
 }
 
+const cJSON *template_at(const struct text_template *template)
+{
+    return template->at;
+}
+
 bool template_uses(const struct text_template *template, size_t param)
 {
     return param < template->param_count && template->uses[param];
@@ -80,7 +85,7 @@ static enum status placeholder_parse(struct template_part *part, const struct ma
         return ctype_parse(part, parser, name, at, err);
     struct err cause = {0};
     *part = (struct template_part){.kind = PART_EXPR};
-    if (names_compile(&part->expr, parser, text, SCOPE_PLAIN, &cause))
+    if (names_compile(&part->expr, parser, text, at, SCOPE_PLAIN, &cause))
         return json_fail(at, err, "in \"{%s}\": %s", text, cause.text);
     return STATUS_OK;
 }
@@ -130,8 +135,7 @@ static const bool *find_uses(const struct text_template *template, const struct 
     return uses;
 }
 
-enum status into_any_template(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                              struct err *err)
+enum status into_any_template(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     if (!cJSON_IsString(at))
@@ -154,20 +158,18 @@ enum status into_any_template(void *field, const cJSON *at, UNUSED const struct 
     return STATUS_OK;
 }
 
-enum status into_template(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                          struct err *err)
+enum status into_template(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     if (cJSON_IsString(at) && !*at->valuestring)
         return json_fail(at, err, "is empty");
-    return into_any_template(field, at, row, in, err);
+    return into_any_template(field, at, in, err);
 }
 
-enum status into_type(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                      struct err *err)
+enum status into_type(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct manifest_parser *parser = in->context;
     const struct text_template *template = NULL;
-    if (into_template(&template, at, row, in, err))
+    if (into_template(&template, at, in, err))
         return err->status;
     const struct template_part *part = template->parts;
     if (template->count == 1 && part->kind == PART_TEXT && !part->dtype) {

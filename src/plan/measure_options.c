@@ -38,13 +38,12 @@ const char *const timer_choice_names[] = {
     [TIMER_GRAPH] = "graph", [TIMER_HOST] = "host",         [TIMER_CHOICES] = NULL,
 };
 
-static enum status into_count(void *field, const cJSON *at, const struct record_field *row, UNUSED struct record_in *in,
-                              struct err *err)
+static enum status into_count(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     uint64_t value = 0;
     const enum status status = json_whole(&value, at, 1ull << 53, err);
     if (!status && (value < 1 || value > MAX_SAMPLES))
-        return json_fail(at, err, "%s must be between 1 and %u", row->key, MAX_SAMPLES);
+        return json_fail(at, err, "%s must be between 1 and %u", in->row->key, MAX_SAMPLES);
     *(uint32_t *)field = (uint32_t)value;
     return status;
 }

@@ -20,22 +20,6 @@ extern const struct record suite_params; /* for a "params" object: struct param 
 /* Returns the zip group that names the parameter, or SIZE_MAX. */
 size_t suite_zip_of(const struct suite_case *suite_case, const char *param);
 
-/* ---- suite_shapes.c ---- */
-
-struct suite_shape {
-    const char *name, *summary;
-    const struct param *params;
-    size_t param_count;
-};
-/* Reads the shapes that a case's "shapes" names, in file order; none if the member is missing. The file's content
- * becomes part of the suite's hash. */
-enum status suite_read_shapes(const struct suite_shape **shapes, size_t *count, const cJSON *json, struct suite *suite,
-                              struct arena *arena, struct err *err);
-/* Makes the case for one shape: adds the shape's parameters, and its name to the tags. ERR_CONFIG if the case already
- * sets one of them. */
-enum status suite_apply_shape(struct suite_case *out, const struct suite_case *from, const struct suite_shape *shape,
-                              struct arena *arena, struct err *err);
-
 /* ---- suite_figures.c ---- */
 
 extern const struct record suite_derives, suite_kpis; /* struct suite_derive, struct suite_kpi */
@@ -234,26 +218,16 @@ struct resolve {
     struct err *err;
 };
 
-/* A position in the manifest, looked up only on error. */
-struct place {
-    const cJSON *at;
-    const char *key; /* member of `at`; NULL: `at` itself */
-    int element;     /* element of that member if it is an array; -1: the member itself */
-};
-
-enum status resolve_fail(const struct resolve *resolve, const struct place *place, const char *format, ...)
+/* Fails at this value of the manifest; NULL: at none. */
+enum status resolve_fail(const struct resolve *resolve, const cJSON *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Evaluates an expression; a missing one has the value `absent`. */
-enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent,
-                           const struct place *place);
+enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent);
 /* Like resolve_number, for a size, offset or count: a whole number, not negative, below 2^53. */
-enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent,
-                         const struct place *place);
-enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
-                         const struct place *place);
-enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template,
-                          const struct place *place);
+enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent);
+enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template);
+enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template);
 
 /* Resolves the steps whose repeat count is not zero; needs resolved->buffers. */
 enum status resolve_steps(struct resolved_step **steps, size_t *count, const struct resolve *resolve,

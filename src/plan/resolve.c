@@ -5,94 +5,67 @@
 
 /* ---- values and error messages ---- */
 
-static const cJSON *place_json(const struct place *place)
-{
-    const cJSON *at = place->at;
-    const cJSON *member = place->key ? json_member(at, place->key) : NULL;
-    if (!member)
-        return at;
-    const cJSON *element =
-        place->element >= 0 && cJSON_IsArray(member) ? json_at(member, (size_t)place->element) : NULL;
-    return element ? element : member;
-}
-
-enum status resolve_fail(const struct resolve *resolve, const struct place *place, const char *format, ...)
+enum status resolve_fail(const struct resolve *resolve, const cJSON *at, const char *format, ...)
 {
     char text[sizeof(resolve->err->text)];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    const cJSON *at = place_json(place);
     if (at)
         return json_fail(at, resolve->err, "%s", text);
     return err_set(resolve->err, ERR_CONFIG, "%s: %s", resolve->manifest->name, text);
 }
 
-enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent,
-                           const struct place *place)
+enum status resolve_number(double *value, const struct resolve *resolve, const struct expr *expr, double absent)
 {
-    if (!expr) {
-        *value = absent;
-        return STATUS_OK;
-    }
     struct err inner;
-    if (expr_eval(value, expr, resolve->slots, &inner))
-        return resolve_fail(resolve, place, "'%s': %s", expr_source(expr), inner.text);
+    *value = absent;
+    if (expr && expr_eval(value, expr, resolve->slots, &inner))
+        return resolve_fail(resolve, expr_at(expr), "'%s': %s", expr_source(expr), inner.text);
     return STATUS_OK;
 }
 
-enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent,
-                         const struct place *place)
+enum status resolve_size(uint64_t *value, const struct resolve *resolve, const struct expr *expr, uint64_t absent)
 {
     double number = 0;
-    if (!expr) {
-        *value = absent;
+    *value = absent;
+    if (!expr)
         return STATUS_OK;
-    }
-    if (resolve_number(&number, resolve, expr, 0, place))
+    if (resolve_number(&number, resolve, expr, 0))
         return resolve->err->status;
     if (number < 0 || number != floor(number))
-        return resolve_fail(resolve, place, "'%s' is %.15g, not a whole number of 0 or more", expr_source(expr),
+        return resolve_fail(resolve, expr_at(expr), "'%s' is %.15g, not a whole number of 0 or more", expr_source(expr),
                             number);
     if (number > RESOLVE_MAX_SIZE)
-        return resolve_fail(resolve, place, "'%s' is %.4g, beyond 2^53", expr_source(expr), number);
+        return resolve_fail(resolve, expr_at(expr), "'%s' is %.4g, beyond 2^53", expr_source(expr), number);
     *value = (uint64_t)number;
     return STATUS_OK;
 }
 
-static enum status render_text(char **text, const struct resolve *resolve, const struct text_template *template,
-                               const struct place *place, struct arena *arena)
+enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template)
 {
-    struct err inner;
-    if (template_render(text, template, resolve->manifest, resolve->resolved->values, resolve->slots, arena, &inner))
-        return resolve_fail(resolve, place, "'%s': %s", template_source(template), inner.text);
-    return STATUS_OK;
+    return template_render(text, template, resolve->manifest, resolve->resolved->values, resolve->slots, resolve->arena,
+                           resolve->err);
 }
 
-enum status resolve_text(char **text, const struct resolve *resolve, const struct text_template *template,
-                         const struct place *place)
+/* Like resolve_text, for a text that is needed only now. */
+static enum status resolve_word(char **word, const struct resolve *resolve, const struct text_template *template)
 {
-    return render_text(text, resolve, template, place, resolve->arena);
+    return template_render(word, template, resolve->manifest, resolve->resolved->values, resolve->slots,
+                           resolve->scratch, resolve->err);
 }
 
-static enum status resolve_word(char **word, const struct resolve *resolve, const struct text_template *template,
-                                const struct place *place)
-{
-    return render_text(word, resolve, template, place, resolve->scratch);
-}
-
-enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template,
-                          const struct place *place)
+enum status resolve_dtype(enum dtype *dtype, const struct resolve *resolve, const struct text_template *template)
 {
     char *name = NULL;
     enum dtype found = template_dtype(template, resolve->resolved->values);
-    if (!found && resolve_word(&name, resolve, template, place))
+    if (!found && resolve_word(&name, resolve, template))
         return resolve->err->status;
     if (name)
         found = dtype_from_name(name);
     if (found == DTYPE_NONE)
-        return resolve_fail(resolve, place, "'%s' is no element type", name);
+        return resolve_fail(resolve, template_at(template), "'%s' is no element type", name);
     *dtype = found;
     return STATUS_OK;
 }
@@ -103,18 +76,14 @@ static enum status check_require(const struct resolve *resolve)
 {
     for (size_t k = 0; k < resolve->manifest->require_count; k++) {
         const struct manifest_require *require = &resolve->manifest->require[k];
-        const struct place place = {resolve->manifest->at, "require", (int)k};
         double met = 0;
         char *reason = NULL;
-        enum status status = resolve_number(&met, resolve, require->expr, 1, &place);
-        if (status)
-            return status;
+        if (resolve_number(&met, resolve, require->expr, 1))
+            return resolve->err->status;
         if (met != 0)
             continue;
-        if (!require->reason)
-            return err_set(resolve->err, ERR_UNSUPPORTED, "requires %s", expr_source(require->expr));
-        status = resolve_text(&reason, resolve, require->reason, &place);
-        return status ? status : err_set(resolve->err, ERR_UNSUPPORTED, "%s", reason);
+        return resolve_text(&reason, resolve, require->reason) ? resolve->err->status
+                                                               : err_set(resolve->err, ERR_UNSUPPORTED, "%s", reason);
     }
     return STATUS_OK;
 }
@@ -122,13 +91,12 @@ static enum status check_require(const struct resolve *resolve)
 static enum status resolve_peer(struct resolved_buffer *buffer, const struct resolve *resolve,
                                 const struct manifest_buffer *spec)
 {
-    const struct place place = {spec->at, "device", -1}, parts_place = {spec->at, "devices", -1};
     uint64_t device = 0, parts = 0;
-    if (resolve_size(&device, resolve, spec->device, (uint64_t)resolve->device->index, &place) ||
-        resolve_size(&parts, resolve, spec->devices, 1, &parts_place))
+    if (resolve_size(&device, resolve, spec->device, (uint64_t)resolve->device->index) ||
+        resolve_size(&parts, resolve, spec->devices, 1))
         return resolve->err->status;
     if (!parts)
-        return resolve_fail(resolve, &parts_place, "buffer '%s' is on no device", spec->name);
+        return resolve_fail(resolve, expr_at(spec->devices), "buffer '%s' is on no device", spec->name);
     if ((double)device > resolve->device->peers)
         return err_set(resolve->err, ERR_UNSUPPORTED, "there is no device %.15g", (double)device);
     if ((double)parts > resolve->device->peers + 1)
@@ -148,13 +116,12 @@ static enum status resolve_space(struct resolved_buffer *buffer, const struct re
     int space = 0;
     if (!spec->space)
         return STATUS_OK;
-    const struct place place = {spec->at, "space", -1};
-    if (resolve_word(&name, resolve, spec->space, &place))
+    if (resolve_word(&name, resolve, spec->space))
         return resolve->err->status;
     while (space < BUFFER_SPACES && strcmp(name, buffer_space_names[space]) != 0)
         space++;
     if (space == BUFFER_SPACES)
-        return resolve_fail(resolve, &place, "'%s' is no kind of memory", name);
+        return resolve_fail(resolve, template_at(spec->space), "'%s' is no kind of memory", name);
     buffer->space = (enum buffer_space)space;
     if (resolve->device->lacks_spaces & 1u << space)
         return err_set(resolve->err, ERR_UNSUPPORTED, "the device has no %s memory", name);
@@ -164,33 +131,30 @@ static enum status resolve_space(struct resolved_buffer *buffer, const struct re
 static enum status resolve_buffer(struct resolved_buffer *buffer, const struct resolve *resolve,
                                   const struct manifest_buffer *spec)
 {
-    const struct place count_place = {spec->at, "count", -1}, offset_place = {spec->at, "align_offset", -1};
     uint64_t offset = 0;
     buffer->spec = spec;
     buffer->parts = 1;
-    if (resolve_dtype(&buffer->dtype, resolve, spec->type, &(struct place){spec->at, "type", -1}) ||
-        resolve_size(&buffer->count, resolve, spec->count, 0, &count_place) ||
-        resolve_size(&offset, resolve, spec->align_offset, 0, &offset_place))
+    if (resolve_dtype(&buffer->dtype, resolve, spec->type) || resolve_size(&buffer->count, resolve, spec->count, 0) ||
+        resolve_size(&offset, resolve, spec->align_offset, 0))
         return resolve->err->status;
     buffer->dist = spec->fill.dist;
     if (spec->fill.dist_text) {
-        const struct place fill_place = {spec->at, "fill", -1};
         char *name = NULL;
         struct err inner = {0};
-        if (resolve_word(&name, resolve, spec->fill.dist_text, &fill_place))
+        if (resolve_word(&name, resolve, spec->fill.dist_text))
             return resolve->err->status;
         if (generator_dist(&buffer->dist, generator_of(spec->fill.kind), name, &inner))
-            return resolve_fail(resolve, &fill_place, "%s", inner.text);
+            return resolve_fail(resolve, template_at(spec->fill.dist_text), "%s", inner.text);
     }
     if (buffer->count == 0)
-        return resolve_fail(resolve, &count_place, "buffer '%s' has no elements", spec->name);
+        return resolve_fail(resolve, expr_at(spec->count), "buffer '%s' has no elements", spec->name);
     if (offset > UINT32_MAX)
-        return resolve_fail(resolve, &offset_place, "an offset of %.4g bytes", (double)offset);
+        return resolve_fail(resolve, expr_at(spec->align_offset), "an offset of %.4g bytes", (double)offset);
     /* At most 2^53 elements of 8 bytes: the product fits in 64 bits, but results could no longer hold the size
      * exactly. */
     buffer->size_bytes = buffer->count * dtype_bytes(buffer->dtype);
     if ((double)buffer->size_bytes > RESOLVE_MAX_SIZE)
-        return resolve_fail(resolve, &count_place, "buffer '%s' of %.4g bytes, beyond 2^53", spec->name,
+        return resolve_fail(resolve, expr_at(spec->count), "buffer '%s' of %.4g bytes, beyond 2^53", spec->name,
                             (double)buffer->size_bytes);
     buffer->align_offset = (uint32_t)offset;
     return resolve_space(buffer, resolve, spec);
@@ -253,8 +217,8 @@ static enum status resolve_buffers(const struct resolve *resolve)
             return resolve->err->status;
         total += (double)(buffers[k].size_bytes + buffers[k].align_offset) * buffers[k].parts;
         if (total > RESOLVE_MAX_SIZE)
-            return resolve_fail(resolve, &(struct place){manifest->at, "buffers", -1},
-                                "buffers of %.4g bytes, beyond 2^53", total);
+            return resolve_fail(resolve, json_member(manifest->at, "buffers"), "buffers of %.4g bytes, beyond 2^53",
+                                total);
     }
     add_parts(resolved, buffers, manifest->buffer_count, resolve->arena);
     resolved->buffer_bytes = (uint64_t)total;
@@ -282,42 +246,41 @@ static double held_bytes(const struct resolved *resolved, enum buffer_role but)
 }
 
 /* Checks the stated bytes against the buffers: a typing error in `work` would give a rate that nothing can reach. */
-static enum status check_bytes(const struct resolve *resolve, const cJSON *at)
+static enum status check_bytes(const struct resolve *resolve)
 {
     const struct manifest *manifest = resolve->manifest;
     const struct resolved *resolved = resolve->resolved;
     const struct work *work = &resolved->work;
     const double passes = fmax(1, count_passes(resolved->steps, resolved->step_count, false));
     const struct {
-        const char *key, *words;
+        const struct expr *expr;
+        const char *words;
         double bytes, most;
-    } claims[] = {
-        {"footprint", "", work->footprint_bytes, (double)resolved->buffer_bytes},
-        {"read", "that are read ", manifest->footprint ? 0 : work->read_bytes, held_bytes(resolved, ROLE_OUT) * passes},
-        {"write", "that are written ", manifest->footprint ? 0 : work->write_bytes,
-         held_bytes(resolved, ROLE_IN) * passes}};
+    } claims[] = {{manifest->footprint, "", work->footprint_bytes, (double)resolved->buffer_bytes},
+                  {manifest->read_bytes, "that are read ", manifest->footprint ? 0 : work->read_bytes,
+                   held_bytes(resolved, ROLE_OUT) * passes},
+                  {manifest->write_bytes, "that are written ", manifest->footprint ? 0 : work->write_bytes,
+                   held_bytes(resolved, ROLE_IN) * passes}};
     /* Without bytes, the footprint refers to something else: to LDS, or to a chase's ring. */
     for (size_t k = 0; k < COUNT_OF(claims) && work->read_bytes + work->write_bytes > 0; k++) {
-        const struct place place = {at, claims[k].key, -1};
         char declared[UNITS_TEXT], most[UNITS_TEXT];
         if (claims[k].bytes <= claims[k].most * (1 + 1e-9))
             continue;
-        return resolve_fail(resolve, &place, "%s, but the buffers %shold %s%s", units_bytes(declared, claims[k].bytes),
-                            claims[k].words, units_bytes(most, claims[k].most),
+        return resolve_fail(resolve, expr_at(claims[k].expr), "%s, but the buffers %shold %s%s",
+                            units_bytes(declared, claims[k].bytes), claims[k].words, units_bytes(most, claims[k].most),
                             k ? ": a kernel that passes over them more than once says their \"footprint\"" : "");
     }
     return STATUS_OK;
 }
 
-static enum status resolve_unit(const struct resolve *resolve, const cJSON *at)
+static enum status resolve_unit(const struct resolve *resolve)
 {
     struct work *work = &resolve->resolved->work;
-    const struct place place = {at, "unit", -1};
     char *unit = NULL;
-    if (resolve_word(&unit, resolve, resolve->manifest->unit, &place))
+    if (resolve_word(&unit, resolve, resolve->manifest->unit))
         return resolve->err->status;
     if (!machine_unit_known(unit))
-        return resolve_fail(resolve, &place,
+        return resolve_fail(resolve, template_at(resolve->manifest->unit),
                             "there is no unit '%s': known are vector_TYPE, matrix_TYPE (f64, f32, f16, bf16, fp8, i8, "
                             "...) and " TRANSCENDENTAL_UNIT,
                             unit);
@@ -333,33 +296,30 @@ static enum status resolve_work(const struct resolve *resolve)
         double *value;
         const struct expr *expr;
         double absent;
-        const char *key;
     } parts[] = {
-        {&work->read_bytes, manifest->read_bytes, 0, "read"},
-        {&work->write_bytes, manifest->write_bytes, 0, "write"},
-        {&work->flops, manifest->flops, 0, "flops"},
-        {&work->transcendentals, manifest->transcendentals, 0, "transcendentals"},
-        {&work->items, manifest->items, 0, "items"},
-        {&work->footprint_bytes, manifest->footprint, (double)resolve->resolved->buffer_bytes, "footprint"},
-        {&work->shared_by, manifest->shared_by, 0, "shared_by"},
+        {&work->read_bytes, manifest->read_bytes, 0},
+        {&work->write_bytes, manifest->write_bytes, 0},
+        {&work->flops, manifest->flops, 0},
+        {&work->transcendentals, manifest->transcendentals, 0},
+        {&work->items, manifest->items, 0},
+        {&work->footprint_bytes, manifest->footprint, (double)resolve->resolved->buffer_bytes},
+        {&work->shared_by, manifest->shared_by, 0},
+        {&resolve->resolved->waves_declared, manifest->occupancy.waves, 0},
     };
-    const cJSON *at = json_member(manifest->at, "work");
     for (size_t k = 0; k < COUNT_OF(parts); k++) {
-        const struct place place = {at ? at : manifest->at, parts[k].key, -1};
-        enum status status = resolve_number(parts[k].value, resolve, parts[k].expr, parts[k].absent, &place);
-        if (status)
-            return status;
+        if (resolve_number(parts[k].value, resolve, parts[k].expr, parts[k].absent))
+            return resolve->err->status;
         if (*parts[k].value < 0)
-            return resolve_fail(resolve, &place, "'%s' is %.15g, below zero", expr_source(parts[k].expr),
-                                *parts[k].value);
+            return resolve_fail(resolve, expr_at(parts[k].expr), "'%s' is %.15g, below zero",
+                                expr_source(parts[k].expr), *parts[k].value);
     }
     if (manifest->level)
         snprintf(work->level, sizeof(work->level), "%s", manifest->level);
     if (manifest->item)
         snprintf(work->item, sizeof(work->item), "%s", manifest->item);
     work->steps = manifest->class == CLASS_LATENCY;
-    const enum status status = check_bytes(resolve, at ? at : manifest->at);
-    return status || work->flops == 0 || !manifest->unit ? status : resolve_unit(resolve, at ? at : manifest->at);
+    const enum status status = check_bytes(resolve);
+    return status || work->flops == 0 || !manifest->unit ? status : resolve_unit(resolve);
 }
 
 double *resolved_slots(const struct resolved *resolved, struct arena *arena)
@@ -382,18 +342,11 @@ enum status resolve_manifest(struct resolved *resolved, const struct manifest *m
                                     .scratch = scratch,
                                     .rounds = &(size_t){0},
                                     .err = err};
-    const struct manifest_occupancy *occupancy = &manifest->occupancy;
-    const cJSON *at = json_member(manifest->at, "occupancy");
-    const struct place place = {at ? at : manifest->at, occupancy->exactly ? "exactly" : "least", -1};
     if (check_require(&resolve) || resolve_buffers(&resolve) ||
         resolve_steps(&made.steps, &made.step_count, &resolve, manifest->steps, manifest->step_count) ||
         resolve_steps(&made.setup, &made.setup_count, &resolve, manifest->setup, manifest->setup_count) ||
-        timing_of(&made.timing, &resolve) || resolve_work(&resolve) ||
-        resolve_number(&made.waves_declared, &resolve, occupancy->waves, 0, &place))
+        timing_of(&made.timing, &resolve) || resolve_work(&resolve))
         return err->status;
-    if (made.waves_declared < 0)
-        return resolve_fail(&resolve, &place, "'%s' is %.15g, below zero", expr_source(occupancy->waves),
-                            made.waves_declared);
     *resolved = made;
     return STATUS_OK;
 }

@@ -14,14 +14,18 @@ static const cJSON *inside(const struct manifest_step *step, const char *key)
     return member ? member : step->at;
 }
 
+/* Returns where the manifest states the expression; a missing one belongs to this value. */
+static const cJSON *at_or(const struct expr *expr, const cJSON *without)
+{
+    return expr ? expr_at(expr) : without;
+}
+
 static enum status resolve_value(struct resolved_arg *arg, const struct resolve *resolve,
                                  const struct manifest_arg *spec)
 {
-    const struct place place = {spec->at, "value", -1};
     enum dtype dtype = DTYPE_NONE;
     double value = 0;
-    if (resolve_dtype(&dtype, resolve, spec->type, &(struct place){spec->at, "type", -1}) ||
-        resolve_number(&value, resolve, spec->value, 0, &place))
+    if (resolve_dtype(&dtype, resolve, spec->type) || resolve_number(&value, resolve, spec->value, 0))
         return resolve->err->status;
     bool fits = dtype_is_float(dtype) ? fabs(value) <= dtype_max(dtype) : fabs(value) <= RESOLVE_MAX_SIZE;
     if (fits && !dtype_is_float(dtype))
@@ -29,8 +33,8 @@ static enum status resolve_value(struct resolved_arg *arg, const struct resolve 
     if (fits)
         dtype_store(arg->value, dtype, &value, 1, &fits);
     if (!fits)
-        return resolve_fail(resolve, &place, "'%s' is %.15g, which no %s holds", expr_source(spec->value), value,
-                            dtype_name(dtype));
+        return resolve_fail(resolve, expr_at(spec->value), "'%s' is %.15g, which no %s holds", expr_source(spec->value),
+                            value, dtype_name(dtype));
     arg->size_bytes = (uint32_t)dtype_bytes(dtype);
     return STATUS_OK;
 }
@@ -83,13 +87,13 @@ static enum status resolve_struct(struct resolved_arg *arg, const struct resolve
     SCOPED(text_release) struct text bytes = {0};
     struct layout layout = {.bytes = &bytes, .arena = resolve->arena, .made.alignment = 1};
     FOR_EACH(const struct manifest_arg, member, spec->members, spec->member_count) {
-        const struct place place = {member->at, "repeat", -1};
         struct resolved_arg one = {0};
         uint64_t repeat = 1;
-        if (resolve_size(&repeat, resolve, member->repeat, 1, &place) || resolve_arg(&one, resolve, member, false))
+        if (resolve_size(&repeat, resolve, member->repeat, 1) || resolve_arg(&one, resolve, member, false))
             return resolve->err->status;
         if (repeat > MANIFEST_MAX_STRUCT || bytes.length + repeat * one.size_bytes > MANIFEST_MAX_STRUCT)
-            return resolve_fail(resolve, &place, "a struct by value of more than %d bytes", MANIFEST_MAX_STRUCT);
+            return resolve_fail(resolve, at_or(member->repeat, member->at), "a struct by value of more than %d bytes",
+                                MANIFEST_MAX_STRUCT);
         for (uint64_t n = 0; n < repeat; n++)
             add_member(&layout, &one);
     }
@@ -100,22 +104,20 @@ static enum status resolve_struct(struct resolved_arg *arg, const struct resolve
     return STATUS_OK;
 }
 
-/* Replaces the buffer by its part on the device that `device` names. */
-static enum status resolve_part(int *buffer, const struct resolve *resolve, const struct expr *device,
-                                const struct place *place)
+/* Replaces the buffer, which `at` names, by its part on the device that `device` names. */
+static enum status resolve_part(int *buffer, const struct resolve *resolve, const struct expr *device, const cJSON *at)
 {
     const struct resolved_buffer *of = &resolve->resolved->buffers[*buffer];
     uint64_t part = 0;
     if (!device && of->spec->devices)
-        return resolve_fail(resolve, place, "buffer '%s' has parts on several devices: whose is meant?",
-                            of->spec->name);
-    if (resolve_size(&part, resolve, device, 0, place))
+        return resolve_fail(resolve, at, "buffer '%s' has parts on several devices: whose is meant?", of->spec->name);
+    if (resolve_size(&part, resolve, device, 0))
         return resolve->err->status;
     if (device && !of->spec->devices)
-        return resolve_fail(resolve, place, "buffer '%s' has no parts on several devices", of->spec->name);
+        return resolve_fail(resolve, expr_at(device), "buffer '%s' has no parts on several devices", of->spec->name);
     if (part >= of->parts)
-        return resolve_fail(resolve, place, "device %.15g has no part of buffer '%s', which is on %u", (double)part,
-                            of->spec->name, (unsigned)of->parts);
+        return resolve_fail(resolve, at_or(device, at), "device %.15g has no part of buffer '%s', which is on %u",
+                            (double)part, of->spec->name, (unsigned)of->parts);
     *buffer = (int)resolved_part(resolve->resolved, (size_t)*buffer, (uint32_t)part);
     return STATUS_OK;
 }
@@ -134,15 +136,13 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
     }
     if (spec->buffer < 0)
         return resolve_value(arg, resolve, spec);
-    const struct place place = {spec->at, "offset", -1}, device_place = {spec->at, "device", -1};
-    enum status status = resolve_size(&arg->offset, resolve, spec->offset, 0, &place);
-    if (!status && (spec->device || !takes_parts))
-        status = resolve_part(&arg->buffer, resolve, spec->device, &device_place);
-    if (status)
-        return status;
+    if (resolve_size(&arg->offset, resolve, spec->offset, 0) ||
+        ((spec->device || !takes_parts) && resolve_part(&arg->buffer, resolve, spec->device, spec->at)))
+        return resolve->err->status;
     const struct resolved_buffer *buffer = &resolve->resolved->buffers[spec->buffer];
     if (arg->offset >= buffer->size_bytes)
-        return resolve_fail(resolve, &place, "offset %.15g is outside buffer '%s' of %.15g bytes", (double)arg->offset,
+        return resolve_fail(resolve, at_or(spec->offset, spec->at),
+                            "offset %.15g is outside buffer '%s' of %.15g bytes", (double)arg->offset,
                             buffer->spec->name, (double)buffer->size_bytes);
     if (resolve->device->lacks_kernel_spaces & 1u << buffer->space)
         return err_set(resolve->err, ERR_UNSUPPORTED, "the device has no way for kernels into %s memory",
@@ -153,34 +153,32 @@ static enum status resolve_arg(struct resolved_arg *arg, const struct resolve *r
 
 /* Each dimension is at least 1. *product, the product of all three, is a double because it may exceed 64 bits. */
 static enum status resolve_dimensions(uint32_t out[3], double *product, const struct resolve *resolve,
-                                      const struct expr *const exprs[3], const cJSON *at, const char *key)
+                                      const struct expr *const exprs[3], const char *key)
 {
     *product = 1;
     for (int axis = 0; axis < 3; axis++) {
-        const struct place place = {at, key, axis};
         uint64_t value = 1;
-        if (resolve_size(&value, resolve, exprs[axis], 1, &place))
+        if (resolve_size(&value, resolve, exprs[axis], 1))
             return resolve->err->status;
         if (value == 0)
-            return resolve_fail(resolve, &place, "%s.%c '%s' is 0", key, axis_names[axis], expr_source(exprs[axis]));
+            return resolve_fail(resolve, expr_at(exprs[axis]), "%s.%c '%s' is 0", key, axis_names[axis],
+                                expr_source(exprs[axis]));
         if (value > MAX_GRID)
-            return resolve_fail(resolve, &place, "%s.%c '%s' is %.15g, more than %d", key, axis_names[axis],
-                                expr_source(exprs[axis]), (double)value, MAX_GRID);
+            return resolve_fail(resolve, expr_at(exprs[axis]), "%s.%c '%s' is %.15g, more than %d", key,
+                                axis_names[axis], expr_source(exprs[axis]), (double)value, MAX_GRID);
         out[axis] = (uint32_t)value;
         *product *= (double)value;
     }
     return STATUS_OK;
 }
 
-static enum status resolve_lds(uint32_t *lds_bytes, const struct resolve *resolve, const struct expr *shared,
-                               const cJSON *at)
+static enum status resolve_lds(uint32_t *lds_bytes, const struct resolve *resolve, const struct expr *shared)
 {
-    const struct place place = {at, "shared", -1};
     uint64_t size = 0;
-    if (resolve_size(&size, resolve, shared, 0, &place))
+    if (resolve_size(&size, resolve, shared, 0))
         return resolve->err->status;
     if (size > UINT32_MAX)
-        return resolve_fail(resolve, &place, "%.4g bytes of LDS", (double)size);
+        return resolve_fail(resolve, expr_at(shared), "%.4g bytes of LDS", (double)size);
     if (resolve->device->lds_bytes > 0 && (double)size > resolve->device->lds_bytes)
         return err_set(resolve->err, ERR_UNSUPPORTED, "it takes %u bytes of LDS, the device has %.0f per workgroup",
                        (unsigned)size, resolve->device->lds_bytes);
@@ -194,12 +192,11 @@ static enum status resolve_args(struct resolved_launch *launch, const struct res
     uint64_t repeats[MANIFEST_MAX_ARGS];
     size_t total = 0, at = 0;
     for (size_t k = 0; k < spec->arg_count; k++) {
-        const struct place place = {spec->args[k].at, "repeat", -1};
-        if (resolve_size(&repeats[k], resolve, spec->args[k].repeat, 1, &place))
+        if (resolve_size(&repeats[k], resolve, spec->args[k].repeat, 1))
             return resolve->err->status;
         if (repeats[k] > MANIFEST_MAX_ARGS || total + repeats[k] > MANIFEST_MAX_ARGS)
-            return resolve_fail(resolve, &place, "more than the %d arguments that a launch can have",
-                                MANIFEST_MAX_ARGS);
+            return resolve_fail(resolve, at_or(spec->args[k].repeat, spec->args[k].at),
+                                "more than the %d arguments that a launch can have", MANIFEST_MAX_ARGS);
         total += (size_t)repeats[k];
     }
     struct resolved_arg *args = arena_array(resolve->arena, total, sizeof(*args));
@@ -217,49 +214,41 @@ static enum status resolve_launch(struct resolved_launch *launch, const struct r
 {
     double groups = 0, items = 0;
     char *symbol = NULL;
-    if (resolve_dimensions(launch->grid, &groups, resolve, spec->grid, at, "grid") ||
-        resolve_dimensions(launch->block, &items, resolve, spec->block, at, "block"))
+    if (resolve_dimensions(launch->grid, &groups, resolve, spec->grid, "grid") ||
+        resolve_dimensions(launch->block, &items, resolve, spec->block, "block"))
         return resolve->err->status;
     if (resolve->device->max_block > 0 && items > resolve->device->max_block)
-        return resolve_fail(resolve, &(struct place){at, "block", -1},
-                            "a workgroup of %.15g items, the device takes %.0f", items, resolve->device->max_block);
-    if (resolve_lds(&launch->lds_bytes, resolve, spec->shared, at) ||
-        resolve_text(&symbol, resolve, spec->symbol, &(struct place){at, "symbol", -1}))
+        return resolve_fail(resolve, json_member(at, "block"), "a workgroup of %.15g items, the device takes %.0f",
+                            items, resolve->device->max_block);
+    if (resolve_lds(&launch->lds_bytes, resolve, spec->shared) || resolve_text(&symbol, resolve, spec->symbol))
         return resolve->err->status;
     launch->spec = spec;
     launch->symbol = symbol;
     return resolve_args(launch, resolve, spec);
 }
 
-/* Resolves one end of a copy or fill: the buffer's part and the offset in it. */
-static enum status resolve_end(int *buffer, uint64_t *offset, const struct resolve *resolve, const struct expr *device,
-                               const struct expr *bytes_in, const struct place *place, const char *keys[2])
-{
-    enum status status = resolve_part(buffer, resolve, device, &(struct place){place->at, keys[0], -1});
-    return status ? status : resolve_size(offset, resolve, bytes_in, 0, &(struct place){place->at, keys[1], -1});
-}
-
 static enum status resolve_move(struct resolved_step *step, const struct resolve *resolve,
                                 const struct manifest_step *spec)
 {
     const bool copies = spec->kind == STEP_COPY;
-    const struct place place = {inside(spec, copies ? "copy" : "fill"), "bytes", -1};
+    const cJSON *at = inside(spec, copies ? "copy" : "fill");
     const struct resolved_buffer *buffers = resolve->resolved->buffers;
     step->to = spec->to;
     step->from = copies ? spec->from : spec->to;
     step->byte = spec->byte;
-    if (resolve_end(&step->to, &step->to_offset, resolve, spec->to_device, spec->to_offset, &place,
-                    (const char *[]){"to_device", "to_offset"}) ||
-        (copies && resolve_end(&step->from, &step->from_offset, resolve, spec->from_device, spec->from_offset, &place,
-                               (const char *[]){"from_device", "from_offset"})) ||
-        resolve_size(&step->bytes, resolve, spec->bytes, buffers[step->to].size_bytes, &place))
+    if (resolve_part(&step->to, resolve, spec->to_device, at) ||
+        resolve_size(&step->to_offset, resolve, spec->to_offset, 0) ||
+        (copies && resolve_part(&step->from, resolve, spec->from_device, at)) ||
+        resolve_size(&step->from_offset, resolve, spec->from_offset, 0) ||
+        resolve_size(&step->bytes, resolve, spec->bytes, buffers[step->to].size_bytes))
         return resolve->err->status;
     for (int end = 0; end < 2; end++) {
         const struct resolved_buffer *buffer = &buffers[end ? step->to : step->from];
         const uint64_t offset = end ? step->to_offset : step->from_offset;
         if (step->bytes > buffer->size_bytes || offset > buffer->size_bytes - step->bytes)
-            return resolve_fail(resolve, &place, "%.15g bytes%s, but buffer '%s' has %.15g", (double)step->bytes,
-                                offset ? " behind an offset" : "", buffer->spec->name, (double)buffer->size_bytes);
+            return resolve_fail(resolve, at_or(spec->bytes, at), "%.15g bytes%s, but buffer '%s' has %.15g",
+                                (double)step->bytes, offset ? " behind an offset" : "", buffer->spec->name,
+                                (double)buffer->size_bytes);
     }
     return STATUS_OK;
 }
@@ -269,12 +258,11 @@ static enum status resolve_step(struct resolved_step *step, const struct resolve
 {
     step->kind = spec->kind;
     step->timed = spec->timed;
-    const struct place place = {spec->at, "stream", -1};
     uint64_t stream = 0;
-    if (resolve_size(&stream, resolve, spec->stream, 0, &place))
+    if (resolve_size(&stream, resolve, spec->stream, 0))
         return resolve->err->status;
     if (stream >= MANIFEST_MAX_STREAMS)
-        return resolve_fail(resolve, &place, "stream %.15g: streams go from 0 to %d", (double)stream,
+        return resolve_fail(resolve, expr_at(spec->stream), "stream %.15g: streams go from 0 to %d", (double)stream,
                             MANIFEST_MAX_STREAMS - 1);
     step->stream = (uint32_t)stream;
     switch (spec->kind) {
@@ -319,15 +307,6 @@ static void push(struct step_list *list, const struct resolve *resolve, const st
     list->items[list->count++] = *step;
 }
 
-/* Returns where the manifest states the repeat count of a step. */
-static struct place repeat_place(const struct manifest_step *spec)
-{
-    const cJSON *at = spec->kind == STEP_GRAPH  ? inside(spec, "graph")
-                      : spec->kind == STEP_LOOP ? inside(spec, "loop")
-                                                : spec->at;
-    return (struct place){at, "repeat", -1};
-}
-
 static enum status add_steps(struct step_list *list, const struct resolve *resolve, const struct manifest_step *source,
                              size_t count, const bool *timed);
 
@@ -346,24 +325,21 @@ static enum status add_rounds(struct step_list *list, const struct resolve *reso
         struct resolved_step step = {.repeat = 1};
         status = resolve_step(&step, resolve, spec);
         push(list, resolve, &step);
-        if (!status && ++*resolve->rounds > MANIFEST_MAX_STEPS) {
-            const struct place place = repeat_place(spec);
-            status =
-                resolve_fail(resolve, &place, "more than %d steps, each round of an index counted", MANIFEST_MAX_STEPS);
-        }
+        if (!status && ++*resolve->rounds > MANIFEST_MAX_STEPS)
+            status = resolve_fail(resolve, at_or(spec->repeat, spec->at),
+                                  "more than %d steps, each round of an index counted", MANIFEST_MAX_STEPS);
     }
     return status;
 }
 
 static enum status add_step(struct step_list *list, const struct resolve *resolve, const struct manifest_step *spec)
 {
-    const struct place place = repeat_place(spec);
     struct resolved_step step = {.repeat = 1};
-    enum status status = resolve_size(&step.repeat, resolve, spec->repeat, 1, &place);
+    enum status status = resolve_size(&step.repeat, resolve, spec->repeat, 1);
     if (status || step.repeat == 0) /* these values disable the step; its grid may be 0 as well */
         return status;
     if (step.repeat > UINT32_MAX)
-        return resolve_fail(resolve, &place, "a step that repeats %.15g times", (double)step.repeat);
+        return resolve_fail(resolve, expr_at(spec->repeat), "a step that repeats %.15g times", (double)step.repeat);
     if (spec->index >= 0)
         return add_rounds(list, resolve, spec, step.repeat);
     status = resolve_step(&step, resolve, spec);

@@ -7,8 +7,7 @@
 
 /* ---- parameters, sweeps, measure options: for cases and for the suite's defaults ---- */
 
-static enum status param_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                               struct record_in *in, struct err *err)
+static enum status param_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct param *param = field;
     *param = (struct param){.name = at->string, .at = at};
@@ -16,39 +15,7 @@ static enum status param_parse(void *field, const cJSON *at, UNUSED const struct
 }
 const struct record suite_params = {.size = sizeof(struct param), .get = param_parse};
 
-#define RECORD_STRUCT struct suite_case
-
-/* Appends to the defaults, so that a case's own value of the same name comes later and wins. */
-static enum status join_params(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
-                               struct record_in *in, struct err *err)
-{
-    static const struct record_field own = FIELD_MAP("params", params, param_count, suite_params);
-    struct suite_case *out = in->object;
-    const struct param *before = out->params;
-    if (record_parse_row(out, &own, at, in, err))
-        return err->status;
-    if (out->default_count)
-        out->params = joined(in->arena, before, out->default_count, out->params, out->param_count, sizeof(*before));
-    out->param_count += out->default_count;
-    return STATUS_OK;
-}
-
-static enum status join_tags(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
-                             struct record_in *in, struct err *err)
-{
-    static const struct record_field own = FIELD_LIST("tags", tags, tag_count, record_word);
-    struct suite_case *out = in->object;
-    const char *const *before = out->tags;
-    const size_t count = out->tag_count;
-    if (record_parse_row(out, &own, at, in, err))
-        return err->status;
-    out->tags = joined(in->arena, before, count, out->tags, out->tag_count, sizeof(*before));
-    out->tag_count += count;
-    return STATUS_OK;
-}
-
-static enum status sweep_parse_member(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                      struct record_in *in, struct err *err)
+static enum status sweep_parse_member(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct suite_case *out = in->object;
     if (json_member(json_member(out->at, "params"), at->string))
@@ -62,10 +29,164 @@ static enum status sweep_parse_member(void *field, const cJSON *at, UNUSED const
                                     : status;
 }
 
-static enum status into_measure(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                UNUSED struct record_in *in, struct err *err)
+static enum status into_measure(void *field, const cJSON *at, UNUSED struct record_in *in, struct err *err)
 {
     return measure_from_json(field, at, err);
+}
+
+/* ---- shapes ---- */
+
+struct suite_shape {
+    const char *name, *summary;
+    const struct param *params;
+    size_t param_count;
+};
+
+struct shape_file {
+    const struct shape_file *next;
+    const char *path;
+    const char *name, *summary;
+    const struct suite_shape *shapes;
+    size_t count;
+};
+
+#define RECORD_STRUCT struct suite_shape
+static const struct record_field shape_rows[] = {
+    FIELD_STRING("name", name, RECORD_REQUIRED),
+    FIELD_STRING("summary", summary),
+    FIELD_MAP("params", params, param_count, suite_params, RECORD_REQUIRED),
+};
+static const struct record shape_record = {RECORD_TABLE(shape_rows)};
+#undef RECORD_STRUCT
+
+static enum status shape_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
+{
+    struct suite_shape *shape = field;
+    if (record_parse(shape, &shape_record, at, in, err))
+        return err->status;
+    if (!*shape->name || strpbrk(shape->name, " *?[]!"))
+        return json_fail(json_member(at, "name"), err, "a shape's name has no spaces and no * ? [ ] !");
+    for (size_t k = 1; k <= json_index(at); k++)
+        if (strcmp((shape - k)->name, shape->name) == 0)
+            return json_fail(json_member(at, "name"), err, "a second shape of the name '%s'", shape->name);
+    return STATUS_OK;
+}
+
+static const struct record shape_elements = {.size = sizeof(struct suite_shape), .get = shape_parse};
+#define RECORD_STRUCT struct shape_file
+static const struct record_field file_rows[] = {
+    FIELD_STRING("name", name),
+    FIELD_STRING("summary", summary),
+    FIELD_LIST("shapes", shapes, count, shape_elements, RECORD_REQUIRED),
+};
+static const struct record file_record = {RECORD_TABLE(file_rows)};
+#undef RECORD_STRUCT
+
+/* Reads each file only once, even if many cases name it, and adds its content to the suite's hash. */
+static enum status read_file(const struct shape_file **found, struct suite *suite, const char *path,
+                             struct arena *arena, struct err *err)
+{
+    char *data = NULL;
+    size_t length = 0;
+    const cJSON *root = NULL;
+    for (*found = suite->shape_files; *found; *found = (*found)->next)
+        if (!strcmp((*found)->path, path))
+            return STATUS_OK;
+    struct shape_file *file = arena_alloc(arena, sizeof(*file));
+    if (file_read(&data, &length, path, FILE_LIMIT_BYTES, arena, err) ||
+        json_parse(&root, path, data, length, arena, err) ||
+        record_parse(file, &file_record, root, &(struct record_in){.arena = arena}, err))
+        return err->status;
+    const char *joined = arena_printf(arena, "%s%s", suite->sha256, data);
+    hash_sha256(suite->sha256, joined, strlen(joined));
+    file->path = path;
+    file->next = suite->shape_files;
+    *found = suite->shape_files = file;
+    return STATUS_OK;
+}
+
+/* Keeps the shapes that match a glob, in file order. A glob without a match is an error. */
+static enum status choose(struct suite_shape *shapes, size_t *count, const cJSON *object, const char *const *globs,
+                          size_t glob_count, struct err *err)
+{
+    for (size_t g = 0; g < glob_count; g++) {
+        bool used = false;
+        for (size_t k = 0; k < *count && !used; k++)
+            used = text_matches(shapes[k].name, globs[g]);
+        if (!used)
+            return json_fail(json_at(json_member(object, "names"), g), err, "the file has no shape '%s'", globs[g]);
+    }
+    size_t kept = 0;
+    for (size_t k = 0; k < *count; k++) {
+        bool wanted = glob_count == 0;
+        for (size_t g = 0; g < glob_count && !wanted; g++)
+            wanted = text_matches(shapes[k].name, globs[g]);
+        if (wanted)
+            shapes[kept++] = shapes[k];
+    }
+    *count = kept;
+    return STATUS_OK;
+}
+
+/* A case's "shapes". */
+struct choice {
+    const char *file;
+    const char *const *globs;
+    size_t glob_count;
+};
+
+#define RECORD_STRUCT struct choice
+static const struct record_field choice_rows[] = {
+    FIELD_STRING("file", file, RECORD_REQUIRED),
+    FIELD_LIST("names", globs, glob_count, record_word),
+};
+static const struct record choice_record = {RECORD_TABLE(choice_rows)};
+#undef RECORD_STRUCT
+
+/* Reads the shapes that a case's "shapes" names, in file order; none if the member is missing. The file's content
+ * becomes part of the suite's hash. */
+static enum status read_shapes(const struct suite_shape **shapes, size_t *count, const cJSON *json, struct suite *suite,
+                               struct arena *arena, struct err *err)
+{
+    struct choice chosen = {0};
+    const cJSON *object = json_member(json, "shapes");
+    const struct shape_file *file = NULL;
+    if (!object)
+        return STATUS_OK;
+    if (record_parse(&chosen, &choice_record, object, &(struct record_in){.arena = arena}, err))
+        return err->status;
+    const char *path = path_join(arena, path_dir(arena, suite->path), chosen.file);
+    if (read_file(&file, suite, path, arena, err))
+        return err->status;
+    struct suite_shape *read = arena_copy(arena, file->shapes, file->count * sizeof(*read));
+    size_t read_count = file->count;
+    if (choose(read, &read_count, object, chosen.globs, chosen.glob_count, err) ||
+        (!read_count && json_fail(object, err, "%s has no shapes", path)))
+        return err->status;
+    *shapes = read;
+    *count = read_count;
+    return STATUS_OK;
+}
+
+/* Makes the case for one shape: adds the shape's parameters, and its name to the tags. ERR_CONFIG if the case already
+ * sets one of them. */
+static enum status apply_shape(struct suite_case *out, const struct suite_case *from, const struct suite_shape *shape,
+                               struct arena *arena, struct err *err)
+{
+    struct suite_case made = *from;
+    const size_t defaults = from->default_count;
+    FOR_EACH(const struct param, param, shape->params, shape->param_count)
+        if (FIND_ROW(from->params + defaults, from->param_count - defaults, name, param->name) ||
+            FIND_ROW(from->sweeps, from->sweep_count, param, param->name))
+            return json_fail(json_member(from->at, "shapes"), err, "the shape '%s' has '%s', which this case sets too",
+                             shape->name, param->name);
+    made.params =
+        joined(arena, from->params, from->param_count, shape->params, shape->param_count, sizeof(*made.params));
+    made.param_count += shape->param_count;
+    made.tags = joined(arena, from->tags, made.tag_count++, &shape->name, 1, sizeof(*made.tags));
+    made.shape = shape->name;
+    *out = made;
+    return STATUS_OK;
 }
 
 /* ---- zipped parameters ---- */
@@ -107,8 +228,7 @@ static enum status read_zip(const char **names, const struct suite_case *out, co
     return STATUS_OK;
 }
 
-static enum status into_zips(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_zips(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct suite_case *out = in->object;
     if (json_check_type(at, cJSON_Array, err))
@@ -142,18 +262,16 @@ static size_t suite_case_combinations(const struct suite_case *suite_case)
 
 /* ---- one element of "cases" ---- */
 
+#define RECORD_STRUCT struct suite_case
 static const struct record sweep_elements = {.size = sizeof(struct sweep), .get = sweep_parse_member};
 static const struct record_field case_rows[] = {
     FIELD_STRING("kernel", kernel, RECORD_REQUIRED),
-    FIELD_WHOLE("params", join_params),
-    FIELD_MAP("sweep", sweeps, sweep_count, sweep_elements),
-    FIELD_READ("zip", zips, into_zips),
-    FIELD_LIST("exclude", excludes, exclude_count, record_word),
-    FIELD_READ("measure", measure, into_measure),
-    FIELD_WHOLE("tags", join_tags),
-    FIELD_F64("weight", weight, RECORD_POSITIVE),
-    FIELD_F64("traced_ns", traced_ns, RECORD_POSITIVE),
-    FIELD_COMMENT("shapes"), /* makes one case per shape */
+    /* A case's own value comes after the default of the same name, and wins. */
+    FIELD_MAP("params", params, param_count, suite_params, RECORD_APPEND),
+    FIELD_MAP("sweep", sweeps, sweep_count, sweep_elements), FIELD_READ("zip", zips, into_zips),
+    FIELD_LIST("exclude", excludes, exclude_count, record_word), FIELD_READ("measure", measure, into_measure),
+    FIELD_LIST("tags", tags, tag_count, record_word, RECORD_APPEND), FIELD_F64("weight", weight, RECORD_POSITIVE),
+    FIELD_F64("traced_ns", traced_ns, RECORD_POSITIVE), FIELD_COMMENT("shapes"), /* makes one case per shape */
 };
 static const struct record case_record = {RECORD_TABLE(case_rows)};
 static const struct record_field default_rows[] = {
@@ -173,13 +291,13 @@ static enum status read_case(struct suite_case **cases, struct suite *suite, siz
     struct suite_case read = *defaults;
     read.default_count = defaults->param_count;
     read.at = json;
-    enum status status = record_parse(&read, &case_record, json, in, err);
-    if (!status && suite_case_combinations(&read) > SUITE_MAX_CASES)
-        status = json_fail(json, err, "the sweeps expand to more than %u cases", SUITE_MAX_CASES);
-    if (!status)
-        status = suite_read_shapes(&shapes, &shape_count, json, suite, in->arena, err);
-    if (status)
-        return status;
+    enum status status = STATUS_OK;
+    if (record_parse(&read, &case_record, json, in, err))
+        return err->status;
+    if (suite_case_combinations(&read) > SUITE_MAX_CASES)
+        return json_fail(json, err, "the sweeps expand to more than %u cases", SUITE_MAX_CASES);
+    if (read_shapes(&shapes, &shape_count, json, suite, in->arena, err))
+        return err->status;
     const size_t count = shape_count ? shape_count : 1;
     *total += count * suite_case_combinations(&read);
     if (*total > SUITE_MAX_CASES)
@@ -187,7 +305,7 @@ static enum status read_case(struct suite_case **cases, struct suite *suite, siz
     for (size_t k = 0; k < count && !status; k++) {
         struct suite_case made = read;
         if (shape_count)
-            status = suite_apply_shape(&made, &read, &shapes[k], in->arena, err);
+            status = apply_shape(&made, &read, &shapes[k], in->arena, err);
         ARRAY_PUSH(*cases, suite->case_count, made);
     }
     return status;
@@ -197,8 +315,7 @@ static enum status read_case(struct suite_case **cases, struct suite *suite, siz
 
 #define RECORD_STRUCT struct suite
 
-static enum status into_kernel_dirs(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                    struct record_in *in, struct err *err)
+static enum status into_kernel_dirs(UNUSED void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     static const struct record_field dirs_row = FIELD_LIST("kernels", kernel_dirs, kernel_dir_count, record_word);
     struct suite *suite = in->object;
@@ -216,8 +333,7 @@ static enum status into_kernel_dirs(UNUSED void *field, const cJSON *at, UNUSED 
 }
 
 /* "defaults" belong to the cases, which are read after everything else. */
-static enum status into_defaults(UNUSED void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                 struct record_in *in, struct err *err)
+static enum status into_defaults(UNUSED void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     return record_parse(in->context, &default_record, at, in, err);
 }

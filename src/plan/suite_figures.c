@@ -47,8 +47,7 @@ static bool needs(const struct derive_key *key, const char *method)
     return named != key->others;
 }
 
-static enum status part_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                              UNUSED struct record_in *in, struct err *err)
+static enum status part_parse(void *field, const cJSON *at, UNUSED struct record_in *in, struct err *err)
 {
     struct suite_part *part = field;
     part->name = at->string;
@@ -83,8 +82,7 @@ static enum status check_unique(const cJSON *at, const void *item, size_t size, 
     return STATUS_OK;
 }
 
-static enum status derive_parse(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                struct record_in *in, struct err *err)
+static enum status derive_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct suite_derive *derive = field;
     *derive = (struct suite_derive){.at = at, .x = "", .y = "time_ns"};
@@ -214,8 +212,7 @@ static const struct record_field kpi_rows[] = {
 static const struct record kpi_record = {RECORD_TABLE(kpi_rows)};
 #undef RECORD_STRUCT
 
-static enum status kpi_parse(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status kpi_parse(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct suite_kpi *kpi = field;
     *kpi = (struct suite_kpi){.at = at};

@@ -77,12 +77,12 @@ static unsigned kinds_of(const struct resolved_step *steps, size_t count, bool a
 static enum status check_steps(const struct resolve *resolve, unsigned timed)
 {
     const struct resolved *resolved = resolve->resolved;
-    const struct place place = {resolve->manifest->at, "steps", -1};
+    const cJSON *steps = json_member(resolve->manifest->at, "steps"), *at = steps ? steps : resolve->manifest->at;
     const unsigned all =
         kinds_of(resolved->steps, resolved->step_count, true) | kinds_of(resolved->setup, resolved->setup_count, true);
     /* Waits and events alone give nothing to measure. */
     if (!(timed & ~(BIT(STEP_SYNC) | BIT(STEP_RECORD) | BIT(STEP_WAIT))))
-        return resolve_fail(resolve, &place, "no timed step is left to run");
+        return resolve_fail(resolve, at, "no timed step is left to run");
     size_t starts = 0;
     bool launched = false, launches_before_load = false;
     for (size_t k = 0; k < resolved->step_count; k++) {
@@ -92,15 +92,15 @@ static enum status check_steps(const struct resolve *resolve, unsigned timed)
         launched |= kind == STEP_LAUNCH || kind == STEP_LOOP;
     }
     if (starts != 1) /* one pair of events surrounds the timed steps */
-        return resolve_fail(resolve, &place,
+        return resolve_fail(resolve, at,
                             "an untimed step stands between timed ones (sync, record and wait are timed too "
                             "unless they say otherwise)");
     if (all & BIT(STEP_GRAPH) && all & (BIT(STEP_LOAD) | BIT(STEP_ALLOC)))
-        return resolve_fail(resolve, &place,
+        return resolve_fail(resolve, at,
                             "a graph keeps the code and the memory that it was made with: load and alloc steps "
                             "cannot stand beside it");
     if (launches_before_load)
-        return resolve_fail(resolve, &place,
+        return resolve_fail(resolve, at,
                             "a launch stands before the load step: the code is unloaded when the steps begin");
     return STATUS_OK;
 }

@@ -39,8 +39,7 @@ static enum status slot_of(size_t *slot, struct scope *scope, const char *name, 
     return STATUS_OK;
 }
 
-static enum status into_formula(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                                struct record_in *in, struct err *err)
+static enum status into_formula(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     static const struct expr_function functions[] = {{"join", 4, join}};
     const struct scope *scope = in->context;
@@ -68,29 +67,27 @@ static const struct record loop_record = {RECORD_TABLE(loop_fields)};
 #undef RECORD_STRUCT
 
 /* Reads a step: a string is a formula, an object is a loop over the name. */
-static enum status into_step(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_step(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct family_step *step = field;
     const char *name = arena_strdup(in->arena, at->string);
     if (slot_of(&step->slot, in->context, name, at, err))
         return err->status;
     if (!cJSON_IsObject(at))
-        return into_formula(&step->formula, at, row, in, err);
+        return into_formula(&step->formula, at, in, err);
     struct family_loop *loop = arena_alloc(in->arena, sizeof(*loop));
     *loop = (struct family_loop){0};
     step->loop = loop;
     return record_parse(loop, &loop_record, at, in, err);
 }
 
-static enum status into_term(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_term(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct family_term *term = field;
     for (int k = 0; k < TERM_COUNT; k++)
         if (!strcmp(prediction_term_name((enum prediction_term)k), at->string)) {
             term->term = (enum prediction_term)k;
-            return into_formula(&term->formula, at, row, in, err);
+            return into_formula(&term->formula, at, in, err);
         }
     return json_fail_key(at, err, "there is no such term");
 }
@@ -99,8 +96,7 @@ static const char *const text_names[] = {
     [TEXT_OP] = "op", [TEXT_KERNEL] = "kernel", [TEXT_FAMILY] = "family", [TEXT_TARGET] = "target"};
 
 #define RECORD_STRUCT struct family_word
-static enum status into_word(void *field, const cJSON *at, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_word(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     static const struct record_field fields[] = {FIELD_ENUM("text", text, text_names, RECORD_REQUIRED),
                                                  FIELD_LIST("like", like, count, record_string, RECORD_REQUIRED)};
@@ -135,8 +131,7 @@ static const struct record family_members = {RECORD_TABLE(family_fields)};
 #undef RECORD_STRUCT
 
 /* Each family has its own scope of names. */
-static enum status into_family(void *field, const cJSON *at, UNUSED const struct record_field *row,
-                               struct record_in *in, struct err *err)
+static enum status into_family(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     struct scope scope = {0};
     struct record_in own = {.arena = in->arena, .by_hand = true, .context = &scope};

@@ -25,8 +25,7 @@ static void put_param(struct json_out *out, const char *key, const void *at)
     }
 }
 
-static enum status get_param(void *at, const cJSON *json, UNUSED const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status get_param(void *at, const cJSON *json, struct record_in *in, struct err *err)
 {
     return param_from_json(at, json, in->arena, err);
 }

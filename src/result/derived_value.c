@@ -98,8 +98,7 @@ static const char *string_of(const cJSON *json, struct arena *arena)
     return cJSON_IsString(json) ? arena_strdup(arena, json->valuestring) : "";
 }
 
-enum status derived_value_get(void *at, const cJSON *json, UNUSED const struct record_field *row, struct record_in *in,
-                              struct err *err)
+enum status derived_value_get(void *at, const cJSON *json, struct record_in *in, struct err *err)
 {
     struct derived_value *value = at;
     const struct method *method = method_of(value);

@@ -53,10 +53,8 @@ static void put_odd(struct json_out *out, const char *key, const void *at)
     json_out_number(out, key, 2 * *(const int *)at + 1);
 }
 
-static enum status get_odd(void *at, const cJSON *json, const struct record_field *row, struct record_in *in,
-                           struct err *err)
+static enum status get_odd(void *at, const cJSON *json, struct record_in *in, struct err *err)
 {
-    (void)row;
     (void)in;
     if (!cJSON_IsNumber(json) || fmod(json->valuedouble, 2) != 1)
         return json_fail(json, err, "must be odd");

@@ -26,12 +26,11 @@ struct tree {
     size_t leaf_count, branch_count;
 };
 
-static enum status into_leaf(void *field, const cJSON *at, const struct record_field *row, struct record_in *in,
-                             struct err *err)
+static enum status into_leaf(void *field, const cJSON *at, struct record_in *in, struct err *err)
 {
     const struct tree *tree = in->object;
     struct leaf *leaf = field;
-    assert_true(row->key && tree->name); /* the rows before this one are read */
+    assert_true(in->row->key && tree->name); /* the rows before this one are read */
     leaf->name = at->string;
     return json_whole(&leaf->size, at, 1ull << 53, err);
 }

@@ -95,7 +95,7 @@ static void says_each(void **state)
         struct err err = {0};
         const cJSON *json = NULL;
         assert_int_equal(json_parse(&json, "d", lines[k].json, strlen(lines[k].json), &arena, &err), STATUS_OK);
-        assert_int_equal(derived_value_get(&derived.value, json, NULL, &(struct record_in){.arena = &arena}, &err),
+        assert_int_equal(derived_value_get(&derived.value, json, &(struct record_in){.arena = &arena}, &err),
                          STATUS_OK);
         const struct result result = {.cases = cases, .case_count = 1, .derived = &derived, .derived_count = 1};
         derived_text(&out, &result);
