@@ -10,14 +10,13 @@ enum status machine_read(struct machine *machine, const char *path, struct err *
     SCOPED(arena_release) struct arena arena = {0};
     const cJSON *root;
     struct machine read = {0};
-    enum status status = json_read(&root, path, &arena, err);
+    if (json_read(&root, path, &arena, err))
+        return err->status;
     /* a document of scripts/gpu_check */
-    if (!status && cJSON_IsObject(json_member(json_member(root, "documents"), "machine")))
+    if (cJSON_IsObject(json_member(json_member(root, "documents"), "machine")))
         root = json_member(json_member(root, "documents"), "machine");
-    if (!status)
-        status = record_get(&read, &machine_record, root, true, &arena, err);
-    if (status)
-        return status;
+    if (record_get(&read, &machine_record, root, true, &arena, err))
+        return err->status;
     snprintf(read.path, sizeof(read.path), "%s", path);
     machine_derive(&read);
     *machine = read;

@@ -113,8 +113,7 @@ enum status machine_complete(struct machine *machine, const char *folder, struct
     for (int depth = 0; depth < DEEPEST && next[0] && strcmp(next, machine->name) != 0; depth++) {
         char path[1024];
         snprintf(path, sizeof(path), "%s/%s.json", folder, next);
-        enum status status = machine_read(&relative, path, err);
-        if (status)
+        if (machine_read(&relative, path, err))
             return err_within(err, "%s names %s as its relative", machine->name, next);
         machine_borrow(machine, &relative, borrowed);
         memcpy(next, relative.relative, sizeof(next));

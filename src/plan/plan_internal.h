@@ -193,10 +193,8 @@ enum status verify_choose(struct planner *planner, struct plan_case *plan_case, 
 /* Returns the operations and bytes of a reference; each costs about one nanosecond on the CPU device. */
 double reference_cost(const struct plan_reference *reference);
 
-/* ---- plan_estimate.c, plan_values.c, plan_expand.c ---- */
+/* ---- plan_values.c, suite_figures.c ---- */
 
-/* Returns the expected wall time of a ready case, predicted or not, including warm-up, samples and overhead. */
-double case_estimate(const struct plan_case *plan_case);
 /* Writes "kernel/param=value;...;mode=hot" from the values' texts. */
 void case_id(struct text *id, const struct manifest *manifest, const char *const *texts, enum cache_mode cache);
 void label_cases(struct planner *planner);

@@ -439,21 +439,18 @@ enum status case_from_json(struct result_case *out, const cJSON *json, struct ar
                            struct err *err)
 {
     struct result_case c = {0};
-    enum status status = record_get(&c, &case_record, json, false, arena, err);
+    if (record_get(&c, &case_record, json, false, arena, err))
+        return err->status;
     if (!c.sample_count)
         c.stats = (struct summary){0};
     c.stats.n = c.sample_count;
-    if (!status)
-        status = get_samples(&c, json, passing ? passing : arena, err);
-    if (!status && !passing)
-        status = get_clocks(&c, json, arena, err);
-    if (!status)
-        status = case_check(&c, json, err);
+    if (get_samples(&c, json, passing ? passing : arena, err) || (!passing && get_clocks(&c, json, arena, err)) ||
+        case_check(&c, json, err))
+        return err->status;
     if (passing || c.timer == TIMED_SIM)
         c.samples_ns = NULL;
     if (c.timer == TIMED_SIM) /* older versions stored the prediction as a sample */
         c.sample_count = 0, c.stats = (struct summary){0};
-    if (!status)
-        *out = c;
-    return status;
+    *out = c;
+    return STATUS_OK;
 }

@@ -437,12 +437,9 @@ static enum status merge_cases(struct result *out, const struct merging *m, stru
     }
     qsort(groups, count, sizeof(*groups), by_position);
     struct result_case *cases = arena_array(m->arena, count + 1, sizeof(*cases));
-    for (size_t k = 0; k < count; k++) {
-        const enum status status =
-            merge_case(&cases[k], groups[k].entries, groups[k].count, (uint32_t)m->slot_count, m->arena, err);
-        if (status)
-            return status;
-    }
+    for (size_t k = 0; k < count; k++)
+        if (merge_case(&cases[k], groups[k].entries, groups[k].count, (uint32_t)m->slot_count, m->arena, err))
+            return err->status;
     out->cases = cases;
     out->case_count = count;
     return STATUS_OK;

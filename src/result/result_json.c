@@ -131,9 +131,8 @@ static enum status get_cases(struct result *result, const cJSON *root, struct js
                              struct reading *reading, struct err *err)
 {
     const cJSON *array = NULL, *item = NULL;
-    enum status status = json_get_array(&array, root, "cases", JSON_REQUIRED, err);
-    if (status)
-        return status;
+    if (json_get_array(&array, root, "cases", JSON_REQUIRED, err))
+        return err->status;
     struct result_case *cases = arena_array(reading->arena, json_count(array) + 1, sizeof(*cases));
     for (;;) {
         if (reading->nested)
@@ -143,14 +142,12 @@ static enum status get_cases(struct result *result, const cJSON *root, struct js
         if (!item)
             break;
         struct result_case *c = &cases[result->case_count];
-        status = case_from_json(c, item, reading->arena, reading->keep_samples ? NULL : &reading->scratch, err);
         const bool beside = cJSON_IsObject(json_member(item, "samples_file"));
         result->raw_samples |= beside;
-        if (!status && beside && reading->path && reading->keep_samples &&
-            (samples_file_read(&reading->samples, c, item, reading->arena, err) || case_check(c, item, err)))
+        if (case_from_json(c, item, reading->arena, reading->keep_samples ? NULL : &reading->scratch, err) ||
+            (beside && reading->path && reading->keep_samples &&
+             (samples_file_read(&reading->samples, c, item, reading->arena, err) || case_check(c, item, err))))
             return err->status;
-        if (status)
-            return status;
         if (c->trial_count && c->trials[c->trial_count - 1].index >= result->trials)
             return json_fail(json_member(item, "trials"), err, "a trial's index must be below run.trials = %u",
                              result->trials);
@@ -173,20 +170,17 @@ static enum status get_all(const struct result **result, const cJSON *root, stru
                            struct reading *reading, struct err *err)
 {
     struct result *read = arena_alloc(reading->arena, sizeof(*read));
-    enum status status = check_version(root, err);
-    if (!status)
-        status = record_get(read, &result_record, root, false, reading->arena, err);
+    if (check_version(root, err) || record_get(read, &result_record, root, false, reading->arena, err))
+        return err->status;
     read->device.predicted = read->predicted;
-    if (!status && read->part_count && read->part_count != read->trials)
-        status = json_fail(json_member(json_member(root, "run"), "parts"), err,
-                           "must have as many entries as run.trials = %u", read->trials);
-    if (!status)
-        status = get_cases(read, root, document, reading, err);
-    if (!status)
-        status = record_get(read, &tail_record, root, false, reading->arena, err);
-    if (!status)
-        *result = read;
-    return status;
+    if (read->part_count && read->part_count != read->trials)
+        return json_fail(json_member(json_member(root, "run"), "parts"), err,
+                         "must have as many entries as run.trials = %u", read->trials);
+    if (get_cases(read, root, document, reading, err) ||
+        record_get(read, &tail_record, root, false, reading->arena, err))
+        return err->status;
+    *result = read;
+    return STATUS_OK;
 }
 
 /* ---- the document of scripts/gpu_check: the results of its steps, as one result ---- */
