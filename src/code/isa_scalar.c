@@ -55,33 +55,21 @@ static bool is_pc(const struct scalars *now, const struct isa_operand *operand)
 enum operation { OTHER, GETPC, MOVE, ADD, ADD_CARRY, SUBTRACT, SUBTRACT_CARRY, ABSOLUTE, EXTEND };
 
 static const struct {
-    const char *name;
+    const char *names;
     enum operation operation;
     unsigned words;
     bool keeps_carry;
 } operations[] = {
-    {"s_getpc_b64", GETPC, 2, true},
-    {"s_get_pc_i64", GETPC, 2, true},
-    {"s_mov_b32", MOVE, 1, true},
+    {"s_getpc_b64 s_get_pc_i64", GETPC, 2, true},
+    {"s_mov_b32 s_movk_i32", MOVE, 1, true},
     {"s_mov_b64", MOVE, 2, true},
-    {"s_movk_i32", MOVE, 1, true},
-    {"s_add_u32", ADD, 1, false},
-    {"s_add_i32", ADD, 1, false},
-    {"s_add_co_u32", ADD, 1, false},
-    {"s_add_co_i32", ADD, 1, false},
-    {"s_add_nc_u64", ADD, 2, true},
-    {"s_add_u64", ADD, 2, true},
-    {"s_addc_u32", ADD_CARRY, 1, false},
-    {"s_add_co_ci_u32", ADD_CARRY, 1, false},
-    {"s_sub_u32", SUBTRACT, 1, false},
-    {"s_sub_i32", SUBTRACT, 1, false},
-    {"s_sub_co_u32", SUBTRACT, 1, false},
-    {"s_sub_co_i32", SUBTRACT, 1, false},
-    {"s_sub_nc_u64", SUBTRACT, 2, true},
-    {"s_sub_u64", SUBTRACT, 2, true},
-    {"s_subb_u32", SUBTRACT_CARRY, 1, false},
+    {"s_add_u32 s_add_i32 s_add_co_u32 s_add_co_i32", ADD, 1, false},
+    {"s_add_nc_u64 s_add_u64", ADD, 2, true},
+    {"s_addc_u32 s_add_co_ci_u32", ADD_CARRY, 1, false},
+    {"s_sub_u32 s_sub_i32 s_sub_co_u32 s_sub_co_i32", SUBTRACT, 1, false},
+    {"s_sub_nc_u64 s_sub_u64", SUBTRACT, 2, true},
+    {"s_subb_u32 s_sub_co_ci_u32", SUBTRACT_CARRY, 1, false},
     {"s_abs_i32", ABSOLUTE, 1, false},
-    {"s_sub_co_ci_u32", SUBTRACT_CARRY, 1, false},
     {"s_sext_i32_i16", EXTEND, 1, true},
 };
 
@@ -146,7 +134,7 @@ enum scalars_change scalars_step(struct scalars *now, const struct isa_instructi
     if (!in->operand_count || in->space == ISA_GLOBAL)
         return SCALARS_OTHER;
     size_t row = in->kind == ISA_SCALAR ? 0 : COUNT_OF(operations);
-    while (row < COUNT_OF(operations) && strcmp(operations[row].name, in->mnemonic) != 0)
+    while (row < COUNT_OF(operations) && !text_has_word(operations[row].names, " ", in->mnemonic, strlen(in->mnemonic)))
         row++;
     if (row == COUNT_OF(operations) && text_starts(in->mnemonic, "s_cmp_")) {
         compare(now, in->mnemonic + strlen("s_cmp_"), in);
