@@ -76,63 +76,44 @@ static struct step masked(struct step step, uint64_t mask)
     return step;
 }
 
-enum form {
-    COPY,
-    ADD,
-    SUB,
-    SUBREV,
-    ADD3,
-    SHIFT,
-    SHIFT_ADD,
-    ADD_SHIFT,
-    MULTIPLY,
-    MULTIPLY_ADD,
-    MASK,
-    FIELD,
-    COUNT,
-    RIGHT
-};
+enum form { SUM, SHIFT, SHIFT_ADD, ADD_SHIFT, MULTIPLY, MULTIPLY_ADD, MASK, FIELD, COUNT, RIGHT };
 
-static const struct {
+static const struct form_row {
     const char *names; /* after "v_" or "v_dual_" */
     enum form form;
     unsigned first; /* index of the first source */
+    int signs[3];   /* of the sources of a SUM; 0: none */
 } forms[] = {
-    {"mov_b32 mov_b64", COPY, 1},
-    {"add_u32 add_nc_u32 add_nc_u64 or_b32", ADD, 1},
-    {"add_co_u32", ADD, 2},
-    {"sub_u32 sub_nc_u32", SUB, 1},
-    {"sub_co_u32", SUB, 2},
-    {"subrev_u32 subrev_nc_u32", SUBREV, 1},
-    {"add3_u32", ADD3, 1},
-    {"lshlrev_b32 lshlrev_b64", SHIFT, 1},
-    {"lshl_add_u32 lshl_or_b32 lshl_add_u64", SHIFT_ADD, 1},
-    {"add_lshl_u32", ADD_SHIFT, 1},
-    {"mul_lo_u32 mul_u32_u24 mul_i32_i24", MULTIPLY, 1},
-    {"mad_u32_u24 mad_i32_i24 mad_nc_u64_u32 mad_nc_i64_i32", MULTIPLY_ADD, 1},
-    {"mad_u64_u32 mad_i64_i32 mad_co_u64_u32 mad_co_i64_i32", MULTIPLY_ADD, 2},
-    {"and_b32", MASK, 1},
-    {"bfe_u32", FIELD, 1},
-    {"mbcnt_lo_u32_b32 mbcnt_hi_u32_b32", COUNT, 1},
-    {"lshrrev_b32 ashrrev_i32", RIGHT, 1},
+    {"mov_b32 mov_b64", SUM, 1, {1}},
+    {"add_u32 add_nc_u32 add_nc_u64 or_b32", SUM, 1, {1, 1}},
+    {"add_co_u32", SUM, 2, {1, 1}},
+    {"sub_u32 sub_nc_u32", SUM, 1, {1, -1}},
+    {"sub_co_u32", SUM, 2, {1, -1}},
+    {"subrev_u32 subrev_nc_u32", SUM, 1, {-1, 1}},
+    {"add3_u32", SUM, 1, {1, 1, 1}},
+    {"lshlrev_b32 lshlrev_b64", SHIFT, 1, {0}},
+    {"lshl_add_u32 lshl_or_b32 lshl_add_u64", SHIFT_ADD, 1, {0}},
+    {"add_lshl_u32", ADD_SHIFT, 1, {0}},
+    {"mul_lo_u32 mul_u32_u24 mul_i32_i24", MULTIPLY, 1, {0}},
+    {"mad_u32_u24 mad_i32_i24 mad_nc_u64_u32 mad_nc_i64_i32", MULTIPLY_ADD, 1, {0}},
+    {"mad_u64_u32 mad_i64_i32 mad_co_u64_u32 mad_co_i64_i32", MULTIPLY_ADD, 2, {0}},
+    {"and_b32", MASK, 1, {0}},
+    {"bfe_u32", FIELD, 1, {0}},
+    {"mbcnt_lo_u32_b32 mbcnt_hi_u32_b32", COUNT, 1, {0}},
+    {"lshrrev_b32 ashrrev_i32", RIGHT, 1, {0}},
 };
 
-static struct step computed(const struct state *state, enum form form, const struct isa_operand *a,
+static struct step computed(const struct state *state, const struct form_row *row, const struct isa_operand *a,
                             const struct isa_operand *b, const struct isa_operand *c)
 {
     const struct step x = step_of(state, a), y = step_of(state, b), z = step_of(state, c);
+    struct step all = {.known = true};
     uint64_t mask;
-    switch (form) {
-    case COPY:
-        return x;
-    case ADD:
-        return sum(x, y);
-    case SUB:
-        return sum(x, times(y, UINT64_MAX));
-    case SUBREV:
-        return sum(y, times(x, UINT64_MAX));
-    case ADD3:
-        return sum(sum(x, y), z);
+    switch (row->form) {
+    case SUM:
+        for (size_t k = 0; k < COUNT_OF(row->signs) && row->signs[k]; k++)
+            all = sum(all, times((struct step[]){x, y, z}[k], (uint64_t)row->signs[k]));
+        return all;
     case SHIFT:
         return shifted(state, b, a);
     case SHIFT_ADD:
@@ -167,7 +148,7 @@ static struct step result_of(const struct state *state, const struct isa_instruc
     const size_t stem = isa_start(in->mnemonic, "v_ v_dual_"), length = isa_name_length(in->mnemonic);
     for (size_t k = 0; k < COUNT_OF(forms) && stem; k++)
         if (text_has_word(forms[k].names, " ", in->mnemonic + stem, length - stem))
-            return computed(state, forms[k].form, isa_operand_at(in, (int)forms[k].first),
+            return computed(state, &forms[k], isa_operand_at(in, (int)forms[k].first),
                             isa_operand_at(in, (int)forms[k].first + 1), isa_operand_at(in, (int)forms[k].first + 2));
     return (struct step){0};
 }
