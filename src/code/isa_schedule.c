@@ -59,22 +59,11 @@ static void fly(struct machine *machine, const struct isa_instruction *in)
 
 static void count_awaited(struct isa_wait *wait, const struct flight *access)
 {
-    switch (access->kind) {
-    case ISA_LDS_READ:
-    case ISA_LDS_WRITE:
-        wait->lds++;
-        break;
-    case ISA_SCALAR_MEMORY:
-        wait->scalar++;
-        break;
-    case ISA_STORE:
-    case ISA_SCRATCH_STORE:
-        wait->stores++;
-        break;
-    default:
-        wait->loads += access->counter != COUNTER_LDS;
-        wait->lds += access->counter == COUNTER_LDS;
-    }
+    const bool stores = access->kind == ISA_STORE || access->kind == ISA_SCRATCH_STORE;
+    ++*(access->counter == COUNTER_LDS      ? &wait->lds
+        : access->kind == ISA_SCALAR_MEMORY ? &wait->scalar
+        : stores                            ? &wait->stores
+                                            : &wait->loads);
     wait->bytes += access->bytes;
 }
 
