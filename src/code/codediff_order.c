@@ -45,12 +45,6 @@ static void add_pair(struct neighbours *of, uint64_t *last, const char *name)
     *last = hash;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return ORDER(x, y);
-}
-
 /* Collects pairs from all stretches between branches and barriers; `with_stores`: including stretches with a store. */
 static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa, bool with_stores, struct arena *arena)
 {
@@ -75,7 +69,7 @@ static void find_neighbours(struct neighbours *of, const struct isa_kernel *isa,
         if (in->dual)
             add_pair(of, &last, in->dual->mnemonic);
     }
-    qsort(of->pairs, of->count, sizeof(*of->pairs), by_value);
+    qsort(of->pairs, of->count, sizeof(*of->pairs), isa_by_number);
 }
 
 /* Returns the share of pairs that both builds have; NAN: too few pairs. */

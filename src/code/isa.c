@@ -6,6 +6,11 @@
 #include "isa_internal.h"
 #include "rooftile/targets.h"
 
+int isa_by_number(const void *a, const void *b)
+{
+    return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address)
 {
     return array_below(items, count, sizeof(*items), offsetof(struct isa_instruction, address), address);

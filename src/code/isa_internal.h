@@ -86,6 +86,8 @@ void isa_matrix_fill(struct isa_instruction *in, const char *target);
 
 /* ---- isa_loops.c, isa.c ---- */
 
+/* Orders numbers, or structs that begin with one such as an address. */
+int isa_by_number(const void *a, const void *b);
 /* Returns the first of these instructions at or after an address, or `count`. */
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address);
 

@@ -104,12 +104,6 @@ static void keep_for_label(struct follower *follower, size_t at)
 
 /* ---- all instructions ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return ORDER(x, y);
-}
-
 static void find_labels(struct follower *follower)
 {
     const struct isa_listing *listing = follower->listing;
@@ -123,7 +117,7 @@ static void find_labels(struct follower *follower)
     for (size_t k = 0; k < follower->start_count; k++)
         labels[follower->label_count++] = follower->starts[k];
     if (follower->label_count)
-        qsort(labels, follower->label_count, sizeof(*labels), by_value);
+        qsort(labels, follower->label_count, sizeof(*labels), isa_by_number);
 }
 
 static void follow(struct follower *follower)
@@ -232,7 +226,7 @@ void isa_jumps_find(struct isa_listing *listing, const struct codeobj *object, s
     for (size_t k = 0; k < object->kernel_count; k++)
         starts[follower->start_count++] = object->kernels[k].code_address;
     if (count)
-        qsort(starts, count, sizeof(*starts), by_value);
+        qsort(starts, count, sizeof(*starts), isa_by_number);
     find_labels(follower);
     follow(follower);
     jump_by_pairs(follower);

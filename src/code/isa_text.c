@@ -354,20 +354,14 @@ static void read_line(struct reader *reader, char *line)
     ARENA_PUSH(&reader->growing, listing->items, listing->count, in);
 }
 
-/* The address is the first member of instructions and of unknown words. */
-static int by_address(const void *a, const void *b)
-{
-    return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
 /* The lists are usually sorted already. */
 static void sort(void *items, size_t count, size_t size)
 {
     size_t sorted = 1;
-    while (sorted < count && by_address((char *)items + (sorted - 1) * size, (char *)items + sorted * size) <= 0)
+    while (sorted < count && isa_by_number((char *)items + (sorted - 1) * size, (char *)items + sorted * size) <= 0)
         sorted++;
     if (sorted < count)
-        qsort(items, count, size, by_address);
+        qsort(items, count, size, isa_by_number);
 }
 
 void isa_listing_read(struct isa_listing *listing, const char *kernel, const struct codeobj *object, const char *text,
