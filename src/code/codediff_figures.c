@@ -83,11 +83,9 @@ unsigned codediff_promises(const struct code_pair *pair)
 /* Counts atomics in the whole kernel: compare-and-swap, or all others. */
 static uint64_t atomics_of(const struct isa_kernel *isa, bool swaps)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; isa && i < isa->instruction_count; i++)
-        count += isa->instructions[i].kind == ISA_ATOMIC &&
-                 isa_has_word(isa->instructions[i].mnemonic, "cmpswap cmpst cmpstore") == swaps;
-    return count;
+    return !isa ? 0
+                : COUNT_WHERE(in, isa->instructions, isa->instruction_count,
+                              in->kind == ISA_ATOMIC && isa_has_word(in->mnemonic, "cmpswap cmpst cmpstore") == swaps);
 }
 
 uint64_t codediff_swap_loops(const struct code_pair *pair)

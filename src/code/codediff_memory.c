@@ -17,11 +17,6 @@ static double memory_of(const struct isa_mix *mix)
     return count;
 }
 
-static uint64_t loads_of(const struct isa_mix *mix)
-{
-    return mix->traffic[ISA_GLOBAL].load_bytes;
-}
-
 /* Counts loads outside the hot loop, which may have been hoisted out of it. */
 static uint64_t loads_outside(const struct code_pair *pair, int side)
 {
@@ -61,31 +56,33 @@ static bool repeats(const struct code_signs *s)
 {
     if (!s->in || !s->out || isnan(s->pair->scale) || codediff_unknown_bytes(s->pair))
         return false;
-    const double loads_a = codediff_per_pass(s, loads_of(s->in), 0),
-                 loads_b = codediff_per_pass(s, loads_of(s->out), 1);
-    const double stores_a = codediff_per_pass(s, s->in->traffic[ISA_GLOBAL].store_bytes, 0);
-    const double stores_b = codediff_per_pass(s, s->out->traffic[ISA_GLOBAL].store_bytes, 1);
-    const double lds_a = codediff_per_pass(s, s->in->traffic[ISA_LDS].load_bytes, 0);
-    const double lds_b = codediff_per_pass(s, s->out->traffic[ISA_LDS].load_bytes, 1);
-    const double scalar_a = codediff_per_pass(s, s->in->traffic[ISA_CONSTANT].load_bytes, 0);
-    const double scalar_b = codediff_per_pass(s, s->out->traffic[ISA_CONSTANT].load_bytes, 1);
-    const double more = 1.1;
-    if (!(loads_b > loads_a * more || stores_b > stores_a * more || lds_b > lds_a * more || scalar_b > scalar_a * 1.5))
+    const struct isa_traffic *in = s->in->traffic, *out = s->out->traffic;
+    const struct {
+        const char *what;
+        uint64_t before, after;
+        double more; /* the least ratio of a sign */
+    } list[] = {
+        {"bytes loaded per lane", in[ISA_GLOBAL].load_bytes, out[ISA_GLOBAL].load_bytes, 1.1},
+        {"bytes stored per lane", in[ISA_GLOBAL].store_bytes, out[ISA_GLOBAL].store_bytes, 1.1},
+        {"LDS bytes read per lane", in[ISA_LDS].load_bytes, out[ISA_LDS].load_bytes, 1.1},
+        {"bytes loaded per wave", in[ISA_CONSTANT].load_bytes, out[ISA_CONSTANT].load_bytes, 1.5},
+    };
+    double a[COUNT_OF(list)], b[COUNT_OF(list)];
+    bool found = false;
+    for (size_t k = 0; k < COUNT_OF(list); k++) {
+        a[k] = codediff_per_pass(s, list[k].before, 0);
+        b[k] = codediff_per_pass(s, list[k].after, 1);
+        found |= b[k] > a[k] * list[k].more;
+    }
+    if (!found)
         return false;
     text_add(s->text,
              codediff_words(s, "memory accesses repeated (alias analysis: a pointer may overlap what is stored): ",
                             "memory accesses no longer repeated (alias analysis: no pointer overlaps what is "
                             "stored): "));
-    const struct {
-        const char *what;
-        double a, b;
-    } list[] = {{"bytes loaded per lane", loads_a, loads_b},
-                {"bytes stored per lane", stores_a, stores_b},
-                {"LDS bytes read per lane", lds_a, lds_b},
-                {"bytes loaded per wave", scalar_a, scalar_b}};
     for (size_t k = 0; k < COUNT_OF(list); k++)
-        if (list[k].b > list[k].a)
-            codediff_from_to(s, list[k].what, list[k].a, list[k].b);
+        if (b[k] > a[k])
+            codediff_from_to(s, list[k].what, a[k], b[k]);
     text_add(s->text, " for the same work");
     return true;
 }
@@ -142,8 +139,8 @@ bool codediff_lds_reuse(const struct code_signs *s)
         return false;
     const double reads_a = codediff_per_pass(s, s->in->traffic[ISA_LDS].loads, 0),
                  reads_b = codediff_per_pass(s, s->out->traffic[ISA_LDS].loads, 1);
-    const double loads_a = codediff_per_pass(s, loads_of(s->in), 0),
-                 loads_b = codediff_per_pass(s, loads_of(s->out), 1);
+    const double loads_a = codediff_per_pass(s, s->in->traffic[ISA_GLOBAL].load_bytes, 0),
+                 loads_b = codediff_per_pass(s, s->out->traffic[ISA_GLOBAL].load_bytes, 1);
     if (!(reads_b < reads_a / 2 && loads_b > loads_a * 1.1))
         return false;
     codediff_from_to(s, "LDS reads", reads_a, reads_b);
@@ -153,10 +150,7 @@ bool codediff_lds_reuse(const struct code_signs *s)
 
 static const struct isa_finding *conflict_of(const struct isa_kernel *isa)
 {
-    size_t k = 0;
-    while (isa && k < isa->finding_count && strcmp(isa->findings[k].code, "bank-conflicts") != 0)
-        k++;
-    return isa && k < isa->finding_count ? &isa->findings[k] : NULL;
+    return isa ? FIND_ROW(isa->findings, isa->finding_count, code, "bank-conflicts") : NULL;
 }
 
 uint64_t codediff_new_conflicts(const struct code_pair *pair)

@@ -7,10 +7,7 @@
 
 static const struct inspect_launch *find_launch(const struct inspect_choice *choice, const char *name)
 {
-    for (size_t k = 0; k < choice->launch_count; k++)
-        if (!strcmp(choice->launches[k].symbol, name))
-            return &choice->launches[k];
-    return NULL;
+    return FIND_ROW(choice->launches, choice->launch_count, symbol, name);
 }
 
 static const char **names_of(const struct codeobj *code, struct arena *arena)
