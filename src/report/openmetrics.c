@@ -10,31 +10,31 @@
 #include "rooftile/fleet.h"
 #include "rooftile/history.h"
 
-/* The output; a family's head is written before its first sample. */
-struct metrics {
-    struct text *out;
-    const char *prefix; /* of all names: "rooftile_" */
-    struct arena arena;
-};
-
 struct family {
     const char *name; /* without the prefix */
     const char *unit; /* OpenMetrics: the name ends with it; NULL: none */
     const char *help;
 };
 
-static void add_head(struct metrics *m, const struct family *family)
-{
-    text_addf(m->out, "# HELP %s%s %s\n# TYPE %s%s gauge\n", m->prefix, family->name, family->help, m->prefix,
-              family->name);
-    if (family->unit)
-        text_addf(m->out, "# UNIT %s%s %s\n", m->prefix, family->name, family->unit);
-}
+struct metrics {
+    struct text *out;
+    const char *prefix;           /* of all names: "rooftile_" */
+    const struct family *written; /* the family whose head was written last */
+    struct arena arena;
+};
 
-/* A NULL key ends `labels`. */
-static void add_sample(struct metrics *m, const char *name, double value, const struct result_label *labels)
+/* Adds nothing for NaN. The family's head comes before its first sample. A NULL key ends `labels`. */
+static void add_sample(struct metrics *m, const struct family *family, double value, const struct result_label *labels)
 {
-    text_addf(m->out, "%s%s", m->prefix, name);
+    if (!isfinite(value))
+        return;
+    if (m->written != family)
+        text_addf(m->out, "# HELP %s%s %s\n# TYPE %s%s gauge\n", m->prefix, family->name, family->help, m->prefix,
+                  family->name);
+    if (m->written != family && family->unit)
+        text_addf(m->out, "# UNIT %s%s %s\n", m->prefix, family->name, family->unit);
+    m->written = family;
+    text_addf(m->out, "%s%s", m->prefix, family->name);
     for (size_t k = 0; labels[k].key; k++) {
         text_addf(m->out, "%c%s=\"", k ? ',' : '{', labels[k].key);
         text_add_escaped(m->out, ESCAPE_C, labels[k].value);
@@ -43,12 +43,10 @@ static void add_sample(struct metrics *m, const char *name, double value, const 
     text_addf(m->out, "} %.*g\n", fabs(value) >= 1e9 && value == floor(value) ? 15 : 9, value);
 }
 
-static void add_single(struct metrics *m, const struct family *family, double value, const struct result_label *labels)
+static void finish(struct metrics *m)
 {
-    if (!isfinite(value))
-        return;
-    add_head(m, family);
-    add_sample(m, family->name, value, labels);
+    text_add(m->out, "# EOF\n");
+    arena_release(&m->arena);
 }
 
 /* RFC 3339 as Unix time; NaN if it is invalid. */
@@ -60,10 +58,11 @@ static double unix_time(const char *text)
 
 /* ---- cases ---- */
 
+/* Times are written in seconds; the figures are in ns. */
 struct case_family {
     struct family family;
-    const char *figure; /* of a case that counts; NULL: use `value` */
-    double scale;
+    const char *figure;                           /* of a case that counts; NULL: use `value` */
+    bool (*has)(const struct result_case *c);     /* NULL: all cases have the figure */
     double (*value)(const struct result_case *c); /* NaN: no sample */
 };
 
@@ -77,54 +76,42 @@ static double wrong(const struct result_case *c)
     return c->verification.verdict == VERIFY_PASS ? 0 : c->verification.verdict == VERIFY_FAIL ? 1 : NAN;
 }
 
-static bool is_whole(const struct result_case *c)
+static bool counts_whole(const struct result_case *c)
 {
     return !strcmp(machine_unit_rate(c->work.unit), "OP/s");
 }
 
-static double flops(const struct result_case *c)
+static bool counts_floats(const struct result_case *c)
 {
-    return result_case_counts(c) && !is_whole(c) ? figure_value("flops_per_s", c) : NAN;
+    return !counts_whole(c);
 }
 
-static double ops(const struct result_case *c)
+static bool is_simulated(const struct result_case *c)
 {
-    return result_case_counts(c) && is_whole(c) ? figure_value("flops_per_s", c) : NAN;
-}
-
-static double low(const struct result_case *c)
-{
-    return result_case_counts(c) && c->timer == TIMED_SIM ? c->prediction.low_ns : NAN;
-}
-
-static double high(const struct result_case *c)
-{
-    return result_case_counts(c) && c->timer == TIMED_SIM ? c->prediction.high_ns : NAN;
+    return c->timer == TIMED_SIM;
 }
 
 static const struct case_family case_families[] = {
-    {{"case_time_seconds", "seconds", "Median time of one launch, or its prediction."}, "time", 1e-9, NULL},
+    {{"case_time_seconds", "seconds", "Median time of one launch, or its prediction."}, .figure = "time"},
     {{"case_time_interval_ratio", "ratio", "Half of the median's 95 % interval, relative to it."},
-     "\u00b195 %",
-     1,
-     NULL},
-    {{"case_time_low_seconds", "seconds", "Where the 80 % interval of a predicted time begins."}, NULL, 1e-9, low},
-    {{"case_time_high_seconds", "seconds", "Where it ends."}, NULL, 1e-9, high},
+     .figure = "\u00b195 %"},
+    {{"case_time_low_seconds", "seconds", "Where the 80 % interval of a predicted time begins."},
+     .figure = "predicted_low_ns",
+     .has = is_simulated},
+    {{"case_time_high_seconds", "seconds", "Where it ends."}, .figure = "predicted_high_ns", .has = is_simulated},
     {{"case_bytes_per_second", "bytes_per_second", "Bytes of the algorithm's minimum traffic per second."},
-     "bytes_per_s",
-     1,
-     NULL},
-    {{"case_flops_per_second", "flops_per_second", "Floating-point operations per second."}, NULL, 1, flops},
-    {{"case_ops_per_second", "ops_per_second", "Operations on whole numbers per second."}, NULL, 1, ops},
+     .figure = "bytes_per_s"},
+    {{"case_flops_per_second", "flops_per_second", "Floating-point operations per second."},
+     .figure = "flops_per_s",
+     .has = counts_floats},
+    {{"case_ops_per_second", "ops_per_second", "Operations on whole numbers per second."},
+     .figure = "flops_per_s",
+     .has = counts_whole},
     {{"case_ceiling_ratio", "ratio", "Fraction of the roofline's ceiling that was reached."},
-     "fraction_of_ceiling",
-     1,
-     NULL},
+     .figure = "fraction_of_ceiling"},
     {{"case_ok", NULL, "1: measured, nothing wrong with it; 0: failed, crashed, timed out, wrong or impossible."},
-     NULL,
-     1,
-     ok},
-    {{"case_wrong", NULL, "1: the kernel's result is wrong; 0: it was verified."}, NULL, 1, wrong},
+     .value = ok},
+    {{"case_wrong", NULL, "1: the kernel's result is wrong; 0: it was verified."}, .value = wrong},
 };
 
 static const struct result_label *case_labels(const struct result *result, const struct result_case *c,
@@ -148,18 +135,12 @@ static const struct result_label *case_labels(const struct result *result, const
 static void write_cases(struct metrics *m, const struct result *result)
 {
     FOR_EACH(const struct case_family, family, case_families, COUNT_OF(case_families)) {
-        bool some = false;
-        for (size_t k = 0; k < result->case_count; k++) {
-            const struct result_case *c = &result->cases[k];
-            const double value = !family->figure         ? family->value(c)
-                                 : result_case_counts(c) ? figure_value(family->figure, c)
-                                                         : NAN;
-            if (!isfinite(value))
-                continue;
-            if (!some)
-                add_head(m, &family->family);
-            some = true;
-            add_sample(m, family->family.name, value * family->scale, case_labels(result, c, &m->arena));
+        const bool seconds = !strcmp(text_or_empty(family->family.unit), "seconds");
+        FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+            const bool has = result_case_counts(c) && (!family->has || family->has(c));
+            const double value = !family->figure ? family->value(c) : has ? figure_value(family->figure, c) : NAN;
+            if (isfinite(value))
+                add_sample(m, &family->family, seconds ? value * 1e-9 : value, case_labels(result, c, &m->arena));
         }
     }
 }
@@ -198,10 +179,9 @@ static void write_kpis(struct metrics *m, const struct result *result)
         const char *name = families[first].name;
         if (!*name || FIND_ROW(families, first, name, name))
             continue;
-        add_head(m, &families[first]);
         for (size_t k = first; k < result->kpi_count; k++)
             if (!strcmp(families[k].name, name))
-                add_sample(m, name, result->kpis[k].value * scales[k],
+                add_sample(m, &families[first], result->kpis[k].value * scales[k],
                            (struct result_label[]){{"kpi", result->kpis[k].name},
                                                    {"better", result->kpis[k].higher_is_better ? "higher" : "lower"},
                                                    {"gpu", result->device.name},
@@ -225,10 +205,9 @@ void report_openmetrics(struct text *out, const struct result *result)
     const struct result_label labels[] = {{"gpu", result->device.name}, {"arch", result->device.arch}, {NULL, NULL}};
     write_cases(&m, result);
     write_kpis(&m, result);
-    add_single(&m, &complete, !result->status || !strcmp(result->status, "complete"), labels);
-    add_single(&m, &ended, unix_time(result->finished_at), labels);
-    text_add(out, "# EOF\n");
-    arena_release(&m.arena);
+    add_sample(&m, &complete, !result->status || !strcmp(result->status, "complete"), labels);
+    add_sample(&m, &ended, unix_time(result->finished_at), labels);
+    finish(&m);
 }
 
 /* ---- the gate ---- */
@@ -237,15 +216,11 @@ static void write_changes(struct metrics *m, const struct history_gate *gate)
 {
     static const struct family change = {"gate_change_ratio", "ratio",
                                          "New level / old level - 1 of what is confirmed, open or tentative."};
-    bool some = false;
     FOR_EACH(const struct history_series, s, gate->series, gate->count) {
         const double value = s->finding == FINDING_OPEN ? s->level : s->shift;
-        if (s->finding < FINDING_CONFIRMED || s->finding > FINDING_TENTATIVE || !isfinite(value))
+        if (s->finding < FINDING_CONFIRMED || s->finding > FINDING_TENTATIVE)
             continue;
-        if (!some)
-            add_head(m, &change);
-        some = true;
-        add_sample(m, change.name, value,
+        add_sample(m, &change, value,
                    (struct result_label[]){{"case", s->case_id},
                                            {"timer", s->timer},
                                            {"kind", s->is_kpi     ? "kpi"
@@ -259,40 +234,32 @@ static void write_changes(struct metrics *m, const struct history_gate *gate)
     }
 }
 
+static void write_count(struct metrics *m, const struct history_gate *gate, const char *state, size_t count)
+{
+    static const struct family series = {"gate_series", NULL, "How many series the gate says this of."};
+    add_sample(
+        m, &series, (double)count,
+        (struct result_label[]){{"state", state}, {"channel", gate->channel}, {"gpu", gate->device}, {NULL, NULL}});
+}
+
 void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
 {
     static const struct family verdict = {"gate_regression", NULL,
                                           "1: something is slower for good, broken or missing; 0: nothing is."};
-    static const struct family series = {"gate_series", NULL, "How many series the gate says this of."};
     static const struct family judged = {"gate_run_timestamp_seconds", "seconds",
                                          "When the run that was judged started, in Unix time."};
-    const struct {
-        const char *word;
-        size_t count;
-    } counts[] = {{"confirmed", gate->findings[FINDING_CONFIRMED]},
-                  {"open", gate->findings[FINDING_OPEN]},
-                  {"tentative", gate->findings[FINDING_TENTATIVE]},
-                  {"broken", gate->findings[FINDING_BROKEN]},
-                  {"missing", gate->findings[FINDING_MISSING]},
-                  {"slow", gate->findings[FINDING_SLOW]},
-                  {"changed", gate->findings[FINDING_CHANGED]},
-                  {"timer", gate->findings[FINDING_TIMER]},
-                  {"improved", gate->findings[FINDING_IMPROVED]},
-                  {"learning", gate->learning},
-                  {"quiet", gate->quiet},
-                  {"faster", gate->faster},
-                  {"too_noisy", gate->too_noisy}};
     struct metrics m = {.out = out, .prefix = "rooftile_"};
     const struct result_label labels[] = {{"channel", gate->channel}, {"gpu", gate->device}, {NULL, NULL}};
-    add_single(&m, &verdict, history_exit_code(gate, false) == 1, labels);
-    add_head(&m, &series);
-    for (size_t k = 0; k < COUNT_OF(counts); k++)
-        add_sample(&m, series.name, (double)counts[k].count,
-                   (struct result_label[]){{"state", counts[k].word}, labels[0], labels[1], labels[2]});
+    add_sample(&m, &verdict, history_exit_code(gate, false) == 1, labels);
+    for (int k = FINDING_CONFIRMED; k < FINDING_KINDS; k++)
+        write_count(&m, gate, history_finding_names[k], gate->findings[k]);
+    write_count(&m, gate, "learning", gate->learning);
+    write_count(&m, gate, "quiet", gate->quiet);
+    write_count(&m, gate, "faster", gate->faster);
+    write_count(&m, gate, "too_noisy", gate->too_noisy);
     write_changes(&m, gate);
-    add_single(&m, &judged, unix_time(gate->run), labels);
-    text_add(out, "# EOF\n");
-    arena_release(&m.arena);
+    add_sample(&m, &judged, unix_time(gate->run), labels);
+    finish(&m);
 }
 
 /* ---- a fleet ---- */
@@ -306,33 +273,26 @@ void fleet_openmetrics(struct text *out, const struct fleet *fleet)
     static const struct family median = {"fleet_median_seconds", "seconds", "Median time over the devices of a group."};
     struct metrics m = {.out = out, .prefix = fleet->predicted ? "rooftile_predicted_" : "rooftile_"};
     const struct result_label labels[] = {{"of", "fleet"}, {NULL, NULL}};
-    if (fleet->device_count)
-        add_head(&m, &bad);
     FOR_EACH(const struct fleet_device, d, fleet->devices, fleet->device_count)
-        add_sample(&m, bad.name, d->verdict >= FLEET_SLOW,
+        add_sample(&m, &bad, d->verdict >= FLEET_SLOW,
                    (struct result_label[]){{"node", d->node},
                                            {"device", d->name},
                                            {"key", d->key},
                                            {"verdict", fleet_verdict_names[d->verdict]},
                                            {NULL, NULL}});
-    if (fleet->outlier_count)
-        add_head(&m, &slower);
     FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
-        add_sample(&m, slower.name, o->change,
+        add_sample(&m, &slower, o->change,
                    (struct result_label[]){{"device", fleet->devices[o->device].name},
                                            {"key", fleet->devices[o->device].key},
                                            {"case", fleet->metrics[o->metric].name},
                                            {"cause", fleet_cause_names[o->cause]},
                                            {NULL, NULL}});
-    if (fleet->spread_count)
-        add_head(&m, &median);
     FOR_EACH(const struct fleet_spread, s, fleet->spreads, fleet->spread_count)
-        add_sample(&m, median.name, s->median_ns * 1e-9,
+        add_sample(&m, &median, s->median_ns * 1e-9,
                    (struct result_label[]){{"group", fleet->groups[s->group].name},
                                            {"case", fleet->metrics[s->metric].name},
                                            {"id", fleet->metrics[s->metric].id},
                                            {NULL, NULL}});
-    add_single(&m, &missing, (double)fleet->missing_count, labels);
-    text_add(out, "# EOF\n");
-    arena_release(&m.arena);
+    add_sample(&m, &missing, (double)fleet->missing_count, labels);
+    finish(&m);
 }
