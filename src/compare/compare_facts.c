@@ -72,29 +72,26 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
     const struct result *base = comparison->base, *now = comparison->now;
     struct compare_kpi *kpis = arena_array(arena, base->kpi_count + now->kpi_count + 1, sizeof(*kpis));
     size_t count = 0;
-    FOR_EACH(const struct result_kpi, mine, now->kpis, now->kpi_count) {
-        const struct result_kpi *theirs = FIND_ROW(base->kpis, base->kpi_count, name, mine->name);
+    for (size_t k = 0; k < now->kpi_count + base->kpi_count; k++) { /* those that only the base has come last */
+        const bool of_base = k >= now->kpi_count;
+        const struct result_kpi *kpi = of_base ? &base->kpis[k - now->kpi_count] : &now->kpis[k];
+        const struct result_kpi *old = FIND_ROW(base->kpis, base->kpi_count, name, kpi->name);
+        if (of_base && FIND_ROW(now->kpis, now->kpi_count, name, kpi->name))
+            continue;
         struct compare_kpi *out = &kpis[count++];
-        *out = (struct compare_kpi){.name = mine->name,
-                                    .of = mine->of,
-                                    .unit = mine->unit,
-                                    .higher_is_better = mine->higher_is_better,
-                                    .base = theirs ? theirs->value : NAN,
-                                    .now = mine->value,
-                                    .reason = theirs ? "" : "not in the base"};
-        if (theirs && judge_kpi(out, theirs, mine, &comparison->options, arena, err))
+        *out = (struct compare_kpi){.name = kpi->name,
+                                    .of = kpi->of,
+                                    .unit = kpi->unit,
+                                    .higher_is_better = kpi->higher_is_better,
+                                    .base = old ? old->value : NAN,
+                                    .now = of_base ? NAN : kpi->value,
+                                    .reason = of_base ? "not in the new result"
+                                              : old   ? ""
+                                                      : "not in the base",
+                                    .lost = of_base && isfinite(kpi->value)};
+        if (!of_base && old && judge_kpi(out, old, kpi, &comparison->options, arena, err))
             return err->status;
     }
-    FOR_EACH(const struct result_kpi, old, base->kpis, base->kpi_count)
-        if (!FIND_ROW(now->kpis, now->kpi_count, name, old->name))
-            kpis[count++] = (struct compare_kpi){.name = old->name,
-                                                 .of = old->of,
-                                                 .unit = old->unit,
-                                                 .higher_is_better = old->higher_is_better,
-                                                 .base = old->value,
-                                                 .now = NAN,
-                                                 .reason = "not in the new result",
-                                                 .lost = isfinite(old->value)};
     comparison->kpis = kpis;
     comparison->kpi_count = count;
     return STATUS_OK;
@@ -116,24 +113,16 @@ static void differ(struct differences *differences, const char *what, const char
         differences->list[differences->count++] = (struct compare_difference){what, base, now};
 }
 
-static const char *variable(const struct result *result, const char *key)
-{
-    const struct result_label *found = FIND_ROW(result->env, result->env_count, key, key);
-    return found ? found->value : "";
-}
-
 static void differ_ceiling(struct differences *d, const char *name, const struct ceiling *a, const struct ceiling *b,
                            const char *unit)
 {
     const double was = ceiling_value(a), is = ceiling_value(b);
     char before[UNITS_TEXT], after[UNITS_TEXT];
-    if (was > 0 && is > 0 && fabs(is / was - 1) <= ceiling_tolerance)
-        return;
-    if (was <= 0 && is <= 0)
-        return;
-    differ(d, arena_printf(d->arena, "ceiling %s", name),
-           arena_printf(d->arena, "%s (%s)", units_rate(before, was, unit), ceiling_kind(a)),
-           arena_printf(d->arena, "%s (%s)", units_rate(after, is, unit), ceiling_kind(b)));
+    const bool alike = was > 0 && is > 0 && fabs(is / was - 1) <= ceiling_tolerance;
+    if (!alike && (was > 0 || is > 0))
+        differ(d, arena_printf(d->arena, "ceiling %s", name),
+               arena_printf(d->arena, "%s (%s)", units_rate(before, was, unit), ceiling_kind(a)),
+               arena_printf(d->arena, "%s (%s)", units_rate(after, is, unit), ceiling_kind(b)));
 }
 
 void compare_differences(struct comparison *comparison, struct arena *arena)
@@ -155,11 +144,13 @@ void compare_differences(struct comparison *comparison, struct arena *arena)
     differ(&d, "container", a->container, b->container);
     for (size_t k = 0; result_fact(&x, a, k, arena) && result_fact(&y, b, k, arena); k++)
         differ(&d, x.name, x.value, y.value);
-    FOR_EACH(const struct result_label, set, a->env, a->env_count)
-        differ(&d, arena_printf(arena, "$%s", set->key), set->value, variable(b, set->key));
-    FOR_EACH(const struct result_label, set, b->env, b->env_count)
-        if (!variable(a, set->key)[0])
-            differ(&d, arena_printf(arena, "$%s", set->key), "", set->value);
+    for (size_t k = 0; k < a->env_count + b->env_count; k++) { /* variables that only the new result has come last */
+        const struct result_label *set = k < a->env_count ? &a->env[k] : &b->env[k - a->env_count];
+        const struct result_label *old = FIND_ROW(a->env, a->env_count, key, set->key);
+        const struct result_label *new = FIND_ROW(b->env, b->env_count, key, set->key);
+        if (k < a->env_count || !old || !*old->value)
+            differ(&d, arena_printf(arena, "$%s", set->key), old ? old->value : "", new ? new->value : "");
+    }
     differ(&d, "ceilings", was->level_count || was->unit_count ? "known" : "none",
            is->level_count || is->unit_count ? "known" : "none");
     for (uint32_t k = 0; k < is->level_count; k++)
