@@ -253,6 +253,9 @@ struct document {
 struct section *document_add(struct document *document, struct section section);
 struct section *document_table(struct document *document, const char *key, const char *title,
                                const struct table *table);
+/* Adds a table that a page shows only when asked. */
+struct section *document_folded(struct document *document, unsigned show, const char *key, const char *title,
+                                const struct table *table);
 /* Adds a text that already has its layout. */
 struct section *document_verbatim(struct document *document, unsigned show, const char *title, const char *text);
 struct section *document_text(struct document *document, unsigned show, enum tone tone, const char *format, ...)

@@ -232,6 +232,13 @@ struct section *document_table(struct document *document, const char *key, const
     return document_add(document, (struct section){.key = key, .title = title, .table = table});
 }
 
+struct section *document_folded(struct document *document, unsigned show, const char *key, const char *title,
+                                const struct table *table)
+{
+    return document_add(document,
+                        (struct section){.show = show, .key = key, .title = title, .folded = true, .table = table});
+}
+
 struct section *document_verbatim(struct document *document, unsigned show, const char *title, const char *text)
 {
     return document_add(document, (struct section){.show = show, .title = title, .text = text, .verbatim = true});

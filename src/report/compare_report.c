@@ -298,7 +298,7 @@ static void tell_together(struct cell *cells, const struct compare_case *const *
 static struct table *visible_rows(const struct table *all, const struct comparison *comparison, unsigned parts,
                                   struct arena *arena)
 {
-    const struct compare_case **order = ranked(comparison, arena);
+    const struct compare_case **order = ranked(comparison, arena), **together = ranked(comparison, arena);
     struct table *table = table_new(arena, all->columns, all->column_count);
     for (size_t k = 0; k < comparison->case_count; k++) {
         const struct verdict_words *words = words_of(order[k]);
@@ -306,18 +306,15 @@ static struct table *visible_rows(const struct table *all, const struct comparis
                                 ? QUIET
                                 : (words->tone == TONE_BAD ? FINDINGS : THE_REST) |
                                       (words->rank < words_of_verdict[SHIFT_INCONCLUSIVE].rank ? MOVED : NOT_TOLD);
-        size_t count = 1;
+        size_t count = 0;
         if (!(in & parts) || COUNT_WHERE(before, order, k, told_together(*before, order[k])))
             continue;
         struct table_row *row = table_add(table, all->rows[order[k] - comparison->cases].cells);
-        for (size_t other = k + 1; other < comparison->case_count; other++)
-            if (told_together(order[k], order[other])) {
-                const struct compare_case *joined = order[other];
-                memmove(&order[k + count + 1], &order[k + count], (other - k - count) * sizeof(*order));
-                order[k + count++] = joined;
-            }
+        for (size_t other = k; other < comparison->case_count; other++)
+            if (told_together(order[k], order[other]))
+                together[count++] = order[other];
         if (count > 1)
-            tell_together(row->cells, &order[k], count, comparison, arena);
+            tell_together(row->cells, together, count, comparison, arena);
     }
     /* A note shared by all rows is written once, above them. */
     const char *note = table->row_count > 1 ? text_or_empty(table->rows[0].cells[WHY].text) : "";
@@ -416,17 +413,12 @@ static void add_changes(struct document *document, const struct comparison *comp
         chart->x = (struct chart_axis){.title = "time", .unit = UNIT_TIME, .scale = CHART_LINEAR};
         chart->y = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = sides, .name_count = 2};
         chart_fit(chart, false, 0.02 * c->shift.base_ns);
-        document_add(document,
-                     (struct section){.level = 1,
-                                      .key = chart->name,
-                                      .title = c->label,
-                                      .text = arena_printf(arena, "%s %s (%s to %s): %s\n%s", words_of(c)->word,
-                                                           change_words(c->shift.ratio - 1, arena),
-                                                           change_words(c->shift.ratio_ci[0] - 1, arena),
-                                                           change_words(c->shift.ratio_ci[1] - 1, arena),
-                                                           why(c, comparison, arena), command_of(c, arena)),
-                                      .chart = chart,
-                                      .table = chart_table(chart)});
+        struct section *section = document_chart(document, chart, NULL);
+        section->level = 1;
+        section->text =
+            arena_printf(arena, "%s %s (%s to %s): %s\n%s", words_of(c)->word, change_words(c->shift.ratio - 1, arena),
+                         change_words(c->shift.ratio_ci[0] - 1, arena), change_words(c->shift.ratio_ci[1] - 1, arena),
+                         why(c, comparison, arena), command_of(c, arena));
     }
 }
 
@@ -548,19 +540,13 @@ void comparison_sections(struct document *document, const struct comparison *com
     conclude(document, comparison, add_counts(table_record(arena), comparison));
     document_table(document, "changes", "What changed", page_rows(comparison, MOVED, arena));
     add_changes(document, comparison);
-    document_add(document, (struct section){.title = "What could not be told, or is new",
-                                            .folded = true,
-                                            .table = page_rows(comparison, NOT_TOLD, arena)});
-    document_add(document, (struct section){.title = "What stayed the same, or was skipped",
-                                            .folded = true,
-                                            .table = page_rows(comparison, QUIET, arena)});
+    document_folded(document, 0, NULL, "What could not be told, or is new", page_rows(comparison, NOT_TOLD, arena));
+    document_folded(document, 0, NULL, "What stayed the same, or was skipped", page_rows(comparison, QUIET, arena));
     document_table(document, NULL, NULL, class_table(comparison, arena));
     document_table(document, NULL, NULL, kpi_table(comparison, arena));
     document_text(document, 0, TONE_DIM, "base: %s\nnew: %s", side_words(comparison->base, arena),
                   side_words(comparison->now, arena));
-    document_add(document, (struct section){.title = "What else differs between the two",
-                                            .folded = true,
-                                            .table = difference_table(comparison, arena)});
+    document_folded(document, 0, NULL, "What else differs between the two", difference_table(comparison, arena));
     for (size_t k = first; k < document->count; k++)
         document->sections[k].show = SHOW_HTML;
 }
@@ -584,14 +570,9 @@ static struct document document_of(const struct comparison *comparison, struct a
     document_table(&document, "kpis", NULL, kpi_table(comparison, arena));
     document_table(&document, "differences", NULL, differences)->show = SHOW_TEXT | SHOW_DATA;
     document_table(&document, "advice", NULL, advice)->show = SHOW_DATA;
-    document_add(&document, (struct section){.show = SHOW_PAGE,
-                                             .title = "What else moved, or could not be told",
-                                             .folded = true,
-                                             .table = visible_rows(cases, comparison, THE_REST, arena)});
-    document_add(&document, (struct section){.show = SHOW_PAGE,
-                                             .title = "What else differs between the two",
-                                             .folded = true,
-                                             .table = differences});
+    document_folded(&document, SHOW_PAGE, NULL, "What else moved, or could not be told",
+                    visible_rows(cases, comparison, THE_REST, arena));
+    document_folded(&document, SHOW_PAGE, NULL, "What else differs between the two", differences);
     document_table(&document, "cases", NULL, cases)->show = SHOW_DATA | SHOW_TESTS;
     return document;
 }

@@ -56,7 +56,7 @@ static struct table *outliers_of(const struct fleet *fleet, struct arena *arena)
                                                               .value = o->z,
                                                               .text = arena_printf(arena, "%.1f", o->z)},
                                   cell_number((double)o->runs), cell_text(fleet_cause_names[o->cause]),
-                                  *o->why ? cell_text(o->why) : (struct cell){.kind = CELL_UNKNOWN, .text = ""}});
+                                  *o->why ? cell_text(o->why) : unsaid()});
     }
     return table;
 }
@@ -439,13 +439,8 @@ void fleet_document(struct document *document, const struct fleet *fleet, bool v
     add_group_findings(document, fleet);
     for (size_t g = 0; g < fleet->group_count; g++)
         add_strips(document, fleet, g);
-    document_add(
-        document,
-        (struct section){
-            .show = SHOW_HTML, .key = "slow", .title = "Slow, case by case", .folded = true, .table = outliers});
-    document_add(
-        document,
-        (struct section){.show = SHOW_HTML, .key = "cases", .title = "All cases", .folded = true, .table = metrics});
+    document_folded(document, SHOW_HTML, "slow", "Slow, case by case", outliers);
+    document_folded(document, SHOW_HTML, "cases", "All cases", metrics);
     for (size_t k = 0; k < fleet->unread_count && k < 20; k++)
         document_text(document, SHOW_PEOPLE, TONE_BAD, "not read: %s", fleet->unread[k]);
     if (fleet->duplicates)

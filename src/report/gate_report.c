@@ -387,11 +387,8 @@ static void add_page(struct document *document, const struct history_gate *gate,
     for (size_t k = 0; k < gate->count; k++)
         series[k] = &gate->series[k];
     document->sections[at].table = findings_of(list, count, arena);
-    document_add(document, (struct section){.show = SHOW_HTML,
-                                            .key = "all",
-                                            .title = "All series",
-                                            .folded = count > 0,
-                                            .table = history_list(gate->window, series, gate->count, arena)});
+    document_folded(document, SHOW_HTML, "all", "All series", history_list(gate->window, series, gate->count, arena))
+        ->folded = count > 0;
 }
 
 void gate_document(struct document *document, const struct history_gate *gate)

@@ -157,7 +157,7 @@ static struct document document_of(const struct result *result, const struct rep
     library_lines(&document, result);
     struct table *all = arena_copy(arena, cases, sizeof(*cases));
     all->rest = "all are in the result file";
-    document_add(&document, (struct section){.show = SHOW_PAGE, .title = "All cases", .folded = true, .table = all});
+    document_folded(&document, SHOW_PAGE, NULL, "All cases", all);
     report_roofline_text(&roofline, result, options);
     document_verbatim(&document, SHOW_TEXT, NULL, text_take(&roofline, arena));
     sweep_answers(&document, result);
