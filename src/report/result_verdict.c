@@ -204,6 +204,15 @@ static const char *action_of(const struct result *result, const struct result_ca
     return worst ? arena_printf(arena, "%s shows why", explain_command(result, worst, arena)) : NULL;
 }
 
+/* The case's name as tables have it: without what most cases have in common. */
+static const char *short_name(const struct result *result, const struct result_case *c, struct arena *arena)
+{
+    const char **names = arena_array(arena, result->case_count, sizeof(*names));
+    for (size_t k = 0; k < result->case_count; k++)
+        names[k] = case_name(&result->cases[k]);
+    return text_cut(arena, names_apart(names, result->case_count, arena)[c - result->cases], LONGEST_NAME, " \u2026 ");
+}
+
 void result_verdict(struct document *document, const struct result *result)
 {
     struct arena *arena = document->arena;
@@ -212,8 +221,7 @@ void result_verdict(struct document *document, const struct result *result)
     const char *memory = fastest(result, true, arena), *unit = fastest(result, false, arena);
     const char *shares =
         arena_printf(arena, "%s%s%s%s", *memory || *unit ? "; " : "", memory, *memory && *unit ? ", " : "", unit);
-    const char *win = worst ? arena_printf(arena, "; most time to win: %s, %s",
-                                           text_cut(arena, case_name(worst), LONGEST_NAME, " \u2026 "),
+    const char *win = worst ? arena_printf(arena, "; most time to win: %s, %s", short_name(result, worst, arena),
                                            quantity_words(time_to_win(worst), UNIT_TIME, arena))
                             : "";
     document->title = subject_of(result, arena);

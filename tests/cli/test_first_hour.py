@@ -325,6 +325,12 @@ def one_rate(home):
     check(len(rates) == 4 and len(set(rates)) == 1, f"rates of one kernel: {rates}\n{done.stdout}")
 
 
+def one_name(home):
+    """The last lines call a case as its row does: without what all cases have in common."""
+    done = run("run", "softmax_row", "stream_read", "--set", "wave=64", "--set", "n=64Mi,256Mi", *SIM.split(), "-q", home=home, COLUMNS="200")
+    check("most time to win: stream_read n=256Mi, " in done.stdout, f"another name than in the table:\n{done.stdout[-400:]}")
+
+
 def outputs(home):
     """-o and --json mean the same in every command, and a file's name says its format."""
     device = SIM.split()
@@ -409,4 +415,4 @@ def fibers(home):
 
 
 if __name__ == "__main__":
-    main(lines, sweeps_answer, one_rate, outputs, files_that_surprise, columns, the_same_name_twice, completion, fibers)
+    main(lines, sweeps_answer, one_rate, one_name, outputs, files_that_surprise, columns, the_same_name_twice, completion, fibers)
