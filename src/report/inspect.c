@@ -266,41 +266,31 @@ static struct table *functions_of(const struct isa *isa, struct arena *arena)
 
 static struct cell objects_cell(const struct inspection *inspection, struct arena *arena)
 {
-    static const struct table_column columns[] = {
-        {.key = "target"},
-        {.key = "features"},
-        {.key = "bundle_id"},
-        {.key = "entries"},
-        {.key = "code_object_version"},
-        {.key = "size_bytes"},
-        {.key = "disassembler"},
-        {.key = "disassembly_problem"},
-        {.key = "lines_problem"},
-        {.key = "kernels_skipped"},
-        {.key = "instructions"},
-        {.key = "matrix_instructions"},
-        {.key = "functions"},
-        {.key = "kernels"},
-    };
-    struct table *table = TABLE(arena, columns);
+    struct table *list = table_list(arena);
     FOR_EACH(const struct inspect_object, object, inspection->objects, inspection->object_count) {
         const struct isa *isa = object->isa;
-        struct table *kernels = table_list(arena);
+        struct table *record = table_record(arena), *kernels = table_list(arena);
         for (size_t k = 0; k < object->kernel_count; k++) {
             const struct cell kernel = inspect_kernel_cell(&object->kernels[k], object->code->target, arena);
             table_add(kernels, &kernel);
         }
-        table_add(table,
-                  (struct cell[]){cell_text(object->code->target), cell_text(object->code->features),
-                                  cell_known(object->code->id), cell_number((double)object->entries),
-                                  cell_number(object->code->abi), cell_number((double)object->code->size_bytes),
-                                  cell_text(object->tool), cell_text(object->isa_problem),
-                                  cell_text(isa ? isa->lines_problem : NULL), cell_number((double)object->hidden_count),
-                                  isa ? cell_number((double)isa->instructions) : cell_unknown(NULL),
-                                  isa ? cell_number((double)isa->matrix_instructions) : cell_unknown(NULL),
-                                  cell_table(functions_of(isa, arena)), cell_table(kernels)});
+        table_member(record, "target", NULL, cell_text(object->code->target));
+        table_member(record, "features", NULL, cell_text(object->code->features));
+        table_member(record, "bundle_id", NULL, cell_known(object->code->id));
+        table_member(record, "entries", NULL, cell_number((double)object->entries));
+        table_member(record, "code_object_version", NULL, cell_number(object->code->abi));
+        table_member(record, "size_bytes", NULL, cell_number((double)object->code->size_bytes));
+        table_member(record, "disassembler", NULL, cell_text(object->tool));
+        table_member(record, "disassembly_problem", NULL, cell_text(object->isa_problem));
+        table_member(record, "lines_problem", NULL, cell_text(isa ? isa->lines_problem : NULL));
+        table_member(record, "kernels_skipped", NULL, cell_number((double)object->hidden_count));
+        table_member(record, "instructions", NULL, cell_number(isa ? (double)isa->instructions : NAN));
+        table_member(record, "matrix_instructions", NULL, cell_number(isa ? (double)isa->matrix_instructions : NAN));
+        table_member(record, "functions", NULL, cell_table(functions_of(isa, arena)));
+        table_member(record, "kernels", NULL, cell_table(kernels));
+        table_add(list, (struct cell[]){cell_table(record)});
     }
-    return cell_table(table);
+    return cell_table(list);
 }
 
 static struct table *files_of(const struct inspection *list, size_t count, struct arena *arena)
@@ -309,14 +299,12 @@ static struct table *files_of(const struct inspection *list, size_t count, struc
         {.key = "path"},    {.key = "kernel"}, {.key = "command"}, {.key = "container"},
         {.key = "objects"}, {.key = "others"}, {.key = "ir"},
     };
-    static const struct table_column other_columns[] = {{.key = "bundle_id"}, {.key = "size_bytes"}};
+    static const struct table_column other_columns[] = {{.key = "bundle_id", FIELD(struct codeobj_other, id)},
+                                                        {.key = "size_bytes", FIELD(struct codeobj_other, size_bytes)}};
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         const struct codeobj_file *file = list[k].file;
-        struct table *others = TABLE(arena, other_columns);
-        for (size_t n = 0; n < file->other_count; n++)
-            table_add(others,
-                      (struct cell[]){cell_text(file->others[n].id), cell_number((double)file->others[n].size_bytes)});
+        struct table *others = TABLE_OF(arena, other_columns, file->others, file->other_count);
         table_add(table, (struct cell[]){cell_text(list[k].path), cell_text(list[k].label), cell_text(list[k].command),
                                          cell_text(codeobj_container_name(file->container)),
                                          objects_cell(&list[k], arena), cell_table(others), cell_text(list[k].ir)});

@@ -234,26 +234,23 @@ static struct table *findings_of(const struct inspect_kernel *kernel, bool all, 
     return table;
 }
 
+static struct cell number_if(bool known, double number)
+{
+    return known ? cell_number(number) : cell_unknown(NULL);
+}
+
 static struct cell registers_cell(const struct codeobj_kernel *code, struct arena *arena)
 {
-    const struct {
-        const char *key;
-        double count;
-        bool known;
-    } members[] = {
-        {"vgprs", code->vgpr_count, !code->is_ptx},
-        {"agprs", code->agpr_count, !code->is_ptx},
-        {"sgprs", code->sgpr_count, !code->is_ptx},
-        {"vgpr_spills", code->vgpr_spills, !code->is_ptx},
-        {"sgpr_spills", code->sgpr_spills, !code->is_ptx},
-        {"spill_store_bytes", (double)code->spill_store_bytes, code->spill_bytes_known},
-        {"spill_load_bytes", (double)code->spill_load_bytes, code->spill_bytes_known},
-        {"vgprs_allocated", code->allocated_vgprs, code->has_descriptor && code->allocated_vgprs},
-    };
+    const bool counted = !code->is_ptx, spills = code->spill_bytes_known, allocated = code->has_descriptor;
     struct table *record = table_record(arena);
-    for (size_t k = 0; k < COUNT_OF(members); k++)
-        table_member(record, members[k].key, NULL,
-                     members[k].known ? cell_number(members[k].count) : cell_unknown(NULL));
+    table_member(record, "vgprs", NULL, number_if(counted, code->vgpr_count));
+    table_member(record, "agprs", NULL, number_if(counted, code->agpr_count));
+    table_member(record, "sgprs", NULL, number_if(counted, code->sgpr_count));
+    table_member(record, "vgpr_spills", NULL, number_if(counted, code->vgpr_spills));
+    table_member(record, "sgpr_spills", NULL, number_if(counted, code->sgpr_spills));
+    table_member(record, "spill_store_bytes", NULL, number_if(spills, (double)code->spill_store_bytes));
+    table_member(record, "spill_load_bytes", NULL, number_if(spills, (double)code->spill_load_bytes));
+    table_member(record, "vgprs_allocated", NULL, number_if(allocated && code->allocated_vgprs, code->allocated_vgprs));
     return cell_table(record);
 }
 
@@ -267,8 +264,7 @@ static void add_limiters(struct table *record, const struct occupancy *o, struct
     struct table *workgroups = table_record(arena), *limited = table_list(arena);
     for (int k = 0; k < LIMITER_COUNT; k++) {
         table_member(workgroups, keys[k], NULL,
-                     o->workgroups_by[k] == OCCUPANCY_UNLIMITED ? cell_unknown(NULL)
-                                                                : cell_number(o->workgroups_by[k]));
+                     number_if(o->workgroups_by[k] != OCCUPANCY_UNLIMITED, o->workgroups_by[k]));
         if (o->limited_by[k])
             table_item(limited, keys[k]);
     }
@@ -320,33 +316,26 @@ struct cell inspect_kernel_cell(const struct inspect_kernel *kernel, const char 
     struct table *record = table_record(arena), *required = table_list(arena);
     for (int k = 0; k < 3 && code->required_block[0]; k++)
         table_add(required, (const struct cell[]){cell_number(code->required_block[k])});
-    const struct {
-        const char *key;
-        struct cell cell;
-    } members[] = {
-        {"name", cell_text(code->name)},
-        {"demangled", cell_text(kernel->name)},
-        {"symbol", cell_text(code->symbol)},
-        {"arguments", cell_table(arguments_of(kernel, arena))},
-        {"registers", registers_cell(code, arena)},
-        {"wave", cell_number(code->wave)},
-        {"wgp_mode", cell_bool(kernel->occupancy.wgp_mode)},
-        {"lds_bytes", cell_number(code->group_segment_bytes)},
-        {"scratch_bytes", code->is_ptx ? cell_unknown(NULL) : cell_number(code->private_segment_bytes)},
-        {"dynamic_stack", cell_bool(code->uses_dynamic_stack)},
-        {"barriers", cell_number(code->barriers)},
-        {"kernarg_bytes", cell_number(code->kernarg_bytes)},
-        {"max_block", cell_number(code->max_block)},
-        {"required_block", cell_table(required)},
-        {"code_bytes", cell_number((double)code->code_bytes)},
-        {"code_sha256", cell_known(code->code_sha256)},
-        {"occupancy_problem", cell_text(kernel->occupancy_problem)},
-        {"occupancy", occupancy_cell(kernel, arena)},
-        {"code", inspect_code_cell(kernel->isa, target, arena)},
-        {"findings", cell_table(findings_of(kernel, true, arena))},
-    };
-    for (size_t k = 0; k < COUNT_OF(members); k++)
-        table_member(record, members[k].key, NULL, members[k].cell);
+    table_member(record, "name", NULL, cell_text(code->name));
+    table_member(record, "demangled", NULL, cell_text(kernel->name));
+    table_member(record, "symbol", NULL, cell_text(code->symbol));
+    table_member(record, "arguments", NULL, cell_table(arguments_of(kernel, arena)));
+    table_member(record, "registers", NULL, registers_cell(code, arena));
+    table_member(record, "wave", NULL, cell_number(code->wave));
+    table_member(record, "wgp_mode", NULL, cell_bool(kernel->occupancy.wgp_mode));
+    table_member(record, "lds_bytes", NULL, cell_number(code->group_segment_bytes));
+    table_member(record, "scratch_bytes", NULL, number_if(!code->is_ptx, code->private_segment_bytes));
+    table_member(record, "dynamic_stack", NULL, cell_bool(code->uses_dynamic_stack));
+    table_member(record, "barriers", NULL, cell_number(code->barriers));
+    table_member(record, "kernarg_bytes", NULL, cell_number(code->kernarg_bytes));
+    table_member(record, "max_block", NULL, cell_number(code->max_block));
+    table_member(record, "required_block", NULL, cell_table(required));
+    table_member(record, "code_bytes", NULL, cell_number((double)code->code_bytes));
+    table_member(record, "code_sha256", NULL, cell_known(code->code_sha256));
+    table_member(record, "occupancy_problem", NULL, cell_text(kernel->occupancy_problem));
+    table_member(record, "occupancy", NULL, occupancy_cell(kernel, arena));
+    table_member(record, "code", NULL, inspect_code_cell(kernel->isa, target, arena));
+    table_member(record, "findings", NULL, cell_table(findings_of(kernel, true, arena)));
     return cell_table(record);
 }
 

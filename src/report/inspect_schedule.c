@@ -45,27 +45,28 @@ struct cell inspect_live_cell(const struct isa_kernel *isa, const char *target, 
 /* ---- the hot loop ---- */
 
 #define OF_SCHEDULE(member) FIELD(struct isa_schedule, member)
+#define OF_WAIT(member) FIELD(struct isa_wait, member)
 
 static struct table *waits_of(const struct isa_schedule *schedule, struct arena *arena)
 {
-    static const struct table_column columns[] = {{.key = "address"},
-                                                  {.key = "instruction"},
-                                                  {.key = "loads"},
-                                                  {.key = "stores"},
-                                                  {.key = "lds"},
-                                                  {.key = "scalar"},
-                                                  {.key = "global_bytes_per_lane"},
-                                                  {.key = "clocks_since_issue"},
-                                                  {.key = "in_flight_bytes_per_wave"}};
+    static const struct table_column columns[] = {
+        {.key = "address"},
+        {.key = "instruction"},
+        {.key = "loads", OF_WAIT(loads)},
+        {.key = "stores", OF_WAIT(stores)},
+        {.key = "lds", OF_WAIT(lds)},
+        {.key = "scalar", OF_WAIT(scalar)},
+        {.key = "global_bytes_per_lane", OF_WAIT(bytes)},
+        {.key = "clocks_since_issue", OF_WAIT(clocks_since_issue)},
+        {.key = "in_flight_bytes_per_wave", OF_WAIT(in_flight_bytes)},
+    };
     struct table *table = TABLE(arena, columns);
-    FOR_EACH(const struct isa_wait, wait, schedule->waits, schedule->wait_count)
-        table_add(table,
-                  (struct cell[]){
-                      inspect_address(wait->address, arena),
-                      cell_text(arena_printf(arena, "%s %s", wait->instruction->mnemonic, wait->instruction->operands)),
-                      cell_number(wait->loads), cell_number(wait->stores), cell_number(wait->lds),
-                      cell_number(wait->scalar), cell_number((double)wait->bytes),
-                      cell_number(wait->clocks_since_issue), cell_number((double)wait->in_flight_bytes)});
+    FOR_EACH(const struct isa_wait, wait, schedule->waits, schedule->wait_count) {
+        const struct isa_instruction *in = wait->instruction;
+        struct cell *cells = table_add_object(table, wait)->cells;
+        cells[0] = inspect_address(wait->address, arena);
+        cells[1] = cell_text(arena_printf(arena, "%s %s", in->mnemonic, in->operands));
+    }
     return table;
 }
 
