@@ -52,9 +52,7 @@ static struct cell loops_cell(const struct code_pair *pair, struct arena *arena)
 static int by_verdict(const void *a, const void *b)
 {
     const struct code_pair *x = *(const struct code_pair *const *)a, *y = *(const struct code_pair *const *)b;
-    if (x->verdict != y->verdict)
-        return x->verdict > y->verdict ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return x->verdict != y->verdict ? ORDER(y->verdict, x->verdict) : ORDER(x, y);
 }
 
 static const struct code_pair **sorted(const struct codediff *diff, struct arena *arena)
@@ -268,9 +266,9 @@ static void add_details(struct document *document, const struct codediff *diff, 
             continue;
         const char *title =
             arena_printf(document->arena, "%s for %s: %s", pair->label, pair->target, code_verdicts[pair->verdict]);
-        document_add(document,
-                     (struct section){
-                         .show = SHOW_PEOPLE, .level = 1, .title = title, .table = details_of(pair, document->arena)});
+        struct section *section = document_table(document, NULL, title, details_of(pair, document->arena));
+        section->show = SHOW_PEOPLE;
+        section->level = 1;
         if (look->isa && pair->before->isa && pair->after->isa)
             document_verbatim(document, SHOW_PEOPLE, NULL, codediff_sides(pair, document->arena));
     }
@@ -299,11 +297,9 @@ static void add_data(struct document *document, const struct codediff *diff)
     for (size_t k = 0; k < diff->problem_count; k++)
         table_item(problems, diff->problems[k]);
     table_member(head, "problems", NULL, cell_table(problems));
-    document_add(document, (struct section){.show = SHOW_DATA, .table = head});
-    document_add(document,
-                 (struct section){.show = SHOW_DATA, .key = "kernels", .table = kernels_of(diff, true, arena)});
-    document_add(document,
-                 (struct section){.show = SHOW_DATA, .key = "metrics", .table = metrics_of(diff, true, arena)});
+    document_table(document, NULL, NULL, head)->show = SHOW_DATA;
+    document_table(document, "kernels", NULL, kernels_of(diff, true, arena))->show = SHOW_DATA;
+    document_table(document, "metrics", NULL, metrics_of(diff, true, arena))->show = SHOW_DATA;
 }
 
 /* The last lines: the counts, and what to do about the worst kernel. */
