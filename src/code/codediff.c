@@ -91,11 +91,9 @@ double codediff_scale(const struct isa_mix *before, const struct isa_mix *after)
 static bool is_followed(const struct code_pair *pair, int side)
 {
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
-    bool followed = true;
-    for (size_t i = 0; i < isa->instruction_count && followed; i++)
-        followed = !isa->instructions[i].is_call || isa->instructions[i].target ||
-                   (pair->hot[side] != ISA_NO_LOOP && isa->instructions[i].loop != pair->hot[side]);
-    return followed;
+    const size_t hot = pair->hot[side];
+    return !COUNT_WHERE(in, isa->instructions, isa->instruction_count,
+                        in->is_call && !in->target && (hot == ISA_NO_LOOP || in->loop == hot));
 }
 
 static void find_scale(struct code_pair *pair, struct arena *arena)

@@ -103,15 +103,12 @@ static void add_loop(struct code_figures *figures, const struct code_pair *pair,
     const struct isa_kernel *isa = (side ? pair->after : pair->before)->isa;
     const struct isa_mix *mix = codediff_mix(pair, side);
     struct isa_schedule schedule;
-    double drained = 0;
     isa_schedule_find(&schedule, isa, pair->hot[side], pair->target, arena);
-    for (size_t k = 0; k < schedule.wait_count; k++)
-        drained += schedule.waits[k].drains;
     figures->value[CODE_LOOP_ISSUE] = schedule.issue_clocks;
     figures->value[CODE_LOOP_INSTRUCTIONS] = (double)mix->instructions;
     figures->value[CODE_LOOP_MATRIX] = (double)mix->count[ISA_MATRIX];
     figures->value[CODE_LOOP_WAITS] = (double)schedule.wait_count;
-    figures->value[CODE_LOOP_DRAINS] = drained;
+    figures->value[CODE_LOOP_DRAINS] = (double)COUNT_WHERE(wait, schedule.waits, schedule.wait_count, wait->drains);
     figures->value[CODE_LOOP_SCRATCH] = (double)(mix->count[ISA_SCRATCH_LOAD] + mix->count[ISA_SCRATCH_STORE]);
     figures->value[CODE_LOOP_CHAIN] = schedule.chain_clocks;
     figures->value[CODE_LOOP_TRIPS] = schedule.round_trips;

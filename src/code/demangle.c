@@ -33,11 +33,10 @@ const char *demangle_tool(struct arena *arena)
 /* Replaces the mangled names by the lines of the answer if their number is right. */
 static void take_lines(const char **names, size_t count, char *answer)
 {
-    size_t lines = 0, mangled = 0;
+    const size_t mangled = COUNT_WHERE(name, names, count, is_mangled(*name));
+    size_t lines = 0;
     for (const char *at = answer; *at; at++)
         lines += *at == '\n';
-    for (size_t k = 0; k < count; k++)
-        mangled += is_mangled(names[k]);
     if (lines != mangled)
         return;
     for (size_t k = 0; k < count; k++) {

@@ -13,7 +13,7 @@ int isa_by_number(const void *a, const void *b)
 
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address)
 {
-    return array_below(items, count, sizeof(*items), offsetof(struct isa_instruction, address), address);
+    return ISA_BELOW(items, count, address, address);
 }
 
 /* ---- one kernel ---- */
@@ -92,8 +92,7 @@ static size_t without_padding(const struct isa_listing *listing, size_t first, s
 static void reach_address(struct reach *reach, uint64_t address)
 {
     /* The functions are in the order of the callees. */
-    const size_t low = array_below(reach->callees->function, reach->count, sizeof(struct codeobj_function),
-                                   offsetof(struct codeobj_function, address), address + (address != UINT64_MAX));
+    const size_t low = ISA_BELOW(reach->callees->function, reach->count, address, address + (address != UINT64_MAX));
     struct callee *callee = low ? &reach->callees[low - 1] : NULL;
     if (!callee || address - callee->function->address >= callee->function->size_bytes ||
         callee->reached_by == reach->kernel || callee->first >= callee->last)
@@ -198,8 +197,7 @@ static void read_kernel(struct isa_kernel *kernel, struct reach *reach, const ch
     const size_t last =
         without_padding(listing, first, isa_find(listing->items, listing->count, end < from ? UINT64_MAX : end));
     if (listing->unknown_count) {
-        size_t k = array_below(listing->unknown, listing->unknown_count, sizeof(*listing->unknown),
-                               offsetof(struct isa_word, address), from);
+        size_t k = ISA_BELOW(listing->unknown, listing->unknown_count, address, from);
         kernel->unknown_words = listing->unknown + k;
         for (; k < listing->unknown_count && listing->unknown[k].address < end; k++)
             kernel->unknown++;

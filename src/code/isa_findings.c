@@ -48,24 +48,6 @@ struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruc
     return &kernel->findings[kernel->finding_count - 1];
 }
 
-/* A count of similar instructions, and the first of them. */
-struct tally {
-    const struct isa_instruction *first;
-    unsigned count;
-};
-
-/* The instructions of a scope for which a condition on `in` holds. */
-#define TALLY(scope, in, condition)                                                                                    \
-    ({                                                                                                                 \
-        struct tally tally_ = {0};                                                                                     \
-        for (size_t tally_at = 0; tally_at < (scope)->count; tally_at++) {                                             \
-            const struct isa_instruction *in = (scope)->items[tally_at];                                               \
-            if ((condition) && tally_.count++ == 0)                                                                    \
-                tally_.first = in;                                                                                     \
-        }                                                                                                              \
-        tally_;                                                                                                        \
-    })
-
 /* ---- kernels ---- */
 
 /* Spills and arrays need different advice. NVIDIA files may not show which of them is present. */
@@ -90,8 +72,8 @@ static const char *spills_of(const struct isa_scope *scope)
 static void check_scratch_in_loop(struct isa_scope *scope)
 {
     uint64_t bytes = 0;
-    const struct tally found =
-        TALLY(scope, in, in->space == ISA_SCRATCH && in->loop != ISA_NO_LOOP && (bytes += in->bytes, true));
+    const struct isa_tally found =
+        ISA_TALLY(scope, in, in->space == ISA_SCRATCH && in->loop != ISA_NO_LOOP && (bytes += in->bytes, true));
     if (found.count)
         isa_report(scope, found.first, "%u access%s of scratch in loops, %llu bytes per lane and pass%s", found.count,
                    found.count > 1 ? "es" : "", (unsigned long long)bytes, spills_of(scope))
@@ -101,8 +83,8 @@ static void check_scratch_in_loop(struct isa_scope *scope)
 static void check_scratch(struct isa_scope *scope)
 {
     const struct isa_traffic *all = &scope->mix->traffic[ISA_SCRATCH];
-    const struct tally found = TALLY(scope, in, in->space == ISA_SCRATCH);
-    if (TALLY(scope, in, in->space == ISA_SCRATCH && in->loop != ISA_NO_LOOP).count)
+    const struct isa_tally found = ISA_TALLY(scope, in, in->space == ISA_SCRATCH);
+    if (ISA_TALLY(scope, in, in->space == ISA_SCRATCH && in->loop != ISA_NO_LOOP).count)
         return; /* reported by scratch-in-loop */
     if (found.count || scope->kernel->code.vgpr_spills)
         isa_report(scope, found.first, "%llu loads and %llu stores of scratch, none in a loop%s",
@@ -127,18 +109,18 @@ static void check_scalar_spills(struct isa_scope *scope)
 
 static void check_unread(struct isa_scope *scope)
 {
-    struct tally stores = TALLY(scope, in, in->kind == ISA_SCRATCH_STORE);
+    struct isa_tally stores = ISA_TALLY(scope, in, in->kind == ISA_SCRATCH_STORE);
     /* Generic stores reach scratch if the kernel makes generic pointers to its stack. */
-    if (!stores.count && TALLY(scope, in, strstr(in->operands, "src_private_base")).count)
-        stores = TALLY(scope, in, text_starts(in->mnemonic, "flat_store"));
-    if (stores.count && !scope->kernel->not_followed && !TALLY(scope, in, is_load_of_anything(in)).count)
+    if (!stores.count && ISA_TALLY(scope, in, strstr(in->operands, "src_private_base")).count)
+        stores = ISA_TALLY(scope, in, text_starts(in->mnemonic, "flat_store"));
+    if (stores.count && !scope->kernel->not_followed && !ISA_TALLY(scope, in, is_load_of_anything(in)).count)
         isa_report(scope, stores.first, "%u store%s of scratch, which nothing loads", stores.count,
                    text_s(stores.count));
 }
 
 static void check_calls(struct isa_scope *scope)
 {
-    const struct tally found = TALLY(scope, in, in->is_indirect && !in->target && !in->is_return);
+    const struct isa_tally found = ISA_TALLY(scope, in, in->is_indirect && !in->target && !in->is_return);
     if (scope->kernel->not_followed)
         isa_report(scope, found.first,
                    "%u call%s or jump%s through registers: where they go is not in the code, and not counted here",
@@ -149,7 +131,7 @@ static void check_calls(struct isa_scope *scope)
 /* tcgen05 instructions take M, N and K from a descriptor in a register. */
 static void check_shapes(struct isa_scope *scope)
 {
-    const struct tally found = TALLY(scope, in, in->kind == ISA_MATRIX && !in->matrix_ops);
+    const struct isa_tally found = ISA_TALLY(scope, in, in->kind == ISA_MATRIX && !in->matrix_ops);
     if (found.count)
         isa_report(scope, found.first,
                    "the shape of %u matrix instruction%s is not in the code: their operations are not counted",
@@ -165,8 +147,8 @@ static bool divides(const struct isa_instruction *in)
 
 static void check_division(struct isa_scope *scope)
 {
-    const struct tally all = TALLY(scope, in, divides(in));
-    const struct tally inner = TALLY(scope, in, divides(in) && in->loop != ISA_NO_LOOP);
+    const struct isa_tally all = ISA_TALLY(scope, in, divides(in));
+    const struct isa_tally inner = ISA_TALLY(scope, in, divides(in) && in->loop != ISA_NO_LOOP);
     const bool inside = inner.count > 0;
     if (!all.count)
         return;
@@ -227,7 +209,7 @@ static void check_conversions(struct isa_scope *scope)
 {
     const uint64_t count = scope->mix->count[ISA_CONVERSION];
     if (count >= MANY_CONVERSIONS && (double)count * 3 >= scope->cost && !isa_is_memory_bound(scope))
-        isa_report(scope, TALLY(scope, in, in->kind == ISA_CONVERSION).first,
+        isa_report(scope, ISA_TALLY(scope, in, in->kind == ISA_CONVERSION).first,
                    "%llu conversions are %.0f %% of the loop's vector issue time", (unsigned long long)count,
                    100 * (double)count / scope->cost);
 }
@@ -237,7 +219,7 @@ static void check_transcendentals(struct isa_scope *scope)
     const uint64_t count = scope->mix->count[ISA_TRANSCENDENTAL];
     const double cost = (double)count * TRANSCENDENTAL_COST;
     if (count >= MANY_TRANSCENDENTALS && cost * 2 > scope->cost && !isa_is_memory_bound(scope))
-        isa_report(scope, TALLY(scope, in, in->kind == ISA_TRANSCENDENTAL).first,
+        isa_report(scope, ISA_TALLY(scope, in, in->kind == ISA_TRANSCENDENTAL).first,
                    "%llu transcendentals at a quarter of the rate are %.0f %% of the loop's vector issue time",
                    (unsigned long long)count, 100 * cost / scope->cost);
 }
@@ -247,14 +229,14 @@ static void check_barriers(struct isa_scope *scope)
     const uint64_t count = scope->mix->count[ISA_BARRIER];
     const double step = count ? scope->cost / (double)count : SMALL_STEP_COST;
     if (step < SMALL_STEP_COST)
-        isa_report(scope, TALLY(scope, in, in->kind == ISA_BARRIER).first,
+        isa_report(scope, ISA_TALLY(scope, in, in->kind == ISA_BARRIER).first,
                    "a barrier every %.0f vector instructions of the loop", step);
 }
 
 static void check_copies(struct isa_scope *scope)
 {
     const uint64_t products = scope->mix->count[ISA_MATRIX];
-    const struct tally copies = TALLY(scope, in, text_starts(in->mnemonic, "v_accvgpr_"));
+    const struct isa_tally copies = ISA_TALLY(scope, in, text_starts(in->mnemonic, "v_accvgpr_"));
     if (copies.count >= MANY_COPIES && copies.count > products)
         isa_report(scope, copies.first, "%u copies between VGPRs and AGPRs, for %llu matrix instructions", copies.count,
                    (unsigned long long)products);
@@ -268,7 +250,7 @@ static bool is_swap(const struct isa_instruction *in)
 
 static void check_swaps(struct isa_scope *scope)
 {
-    const struct tally swaps = TALLY(scope, in, is_swap(in));
+    const struct isa_tally swaps = ISA_TALLY(scope, in, is_swap(in));
     if (swaps.count)
         isa_report(scope, swaps.first,
                    "a loop of compare and swap (%s): an atomic that the target or the compiler's options lack, or a "
@@ -325,11 +307,9 @@ static const struct isa_rule rules[] = {
 static int by_weight(const void *a, const void *b)
 {
     const struct isa_finding *x = a, *y = b;
-    if (x->severity != y->severity)
-        return x->severity > y->severity ? -1 : 1;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    return strcmp(x->code, y->code);
+    return x->severity != y->severity ? ORDER(y->severity, x->severity)
+           : x->address != y->address ? ORDER(x->address, y->address)
+                                      : strcmp(x->code, y->code);
 }
 
 static void apply_rules(struct isa_scope *scope, size_t loop)

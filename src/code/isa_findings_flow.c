@@ -40,13 +40,10 @@ static const bool *find_gathers(const struct isa_scope *scope)
 /* True if another loop processes at least twice as much at a time: this loop handles the remainder, and hardly runs. */
 static bool is_remainder(const struct isa_scope *scope)
 {
-    const struct isa_kernel *kernel = scope->kernel;
+    const struct isa_loop *loops = scope->kernel->loops, *own = &loops[scope->loop];
     const uint64_t bytes = scope->mix->traffic[ISA_GLOBAL].load_bytes;
-    for (size_t i = 0; i < kernel->loop_count; i++)
-        if (i != scope->loop && kernel->loops[i].is_innermost &&
-            kernel->loops[i].own.traffic[ISA_GLOBAL].load_bytes >= 2 * bytes)
-            return true;
-    return false;
+    return COUNT_WHERE(loop, loops, scope->kernel->loop_count,
+                       loop != own && loop->is_innermost && loop->own.traffic[ISA_GLOBAL].load_bytes >= 2 * bytes);
 }
 
 void isa_check_width(struct isa_scope *scope)
@@ -115,25 +112,23 @@ static bool is_wide(const struct isa_instruction *in)
                       "v_lshlrev_b64 v_lshlrev_b64_ v_ashrrev_i64 v_mad_co_u64 v_mad_co_i64");
 }
 
+/* Each lane has a full 64-bit address. */
+static bool has_wide_address(const struct isa_instruction *in)
+{
+    const struct isa_access *access = in->access;
+    return in->space == ISA_GLOBAL && access && !access->is_buffer &&
+           isa_operand_at(in, access->base)->kind != OPERAND_SCALAR && isa_operand_at(in, access->address)->count == 2;
+}
+
 void isa_check_addresses(struct isa_scope *scope)
 {
-    const struct isa_instruction *first = NULL;
-    unsigned wide = 0, vector = 0, accesses = 0;
-    for (size_t i = 0; i < scope->count; i++) {
-        const struct isa_instruction *in = scope->items[i];
-        const struct isa_access *access = in->access;
-        first = !first && is_wide(in) ? in : first;
-        wide += is_wide(in);
-        vector += isa_is_vector(in->kind);
-        /* Each lane has a full 64-bit address. */
-        accesses += in->space == ISA_GLOBAL && access && !access->is_buffer &&
-                    isa_operand_at(in, access->base)->kind != OPERAND_SCALAR &&
-                    isa_operand_at(in, access->address)->count == 2;
-    }
-    if (wide >= MANY_WIDE && 2 * wide > vector && 4 * accesses >= wide)
-        isa_report(scope, first,
+    const struct isa_tally wide = ISA_TALLY(scope, in, is_wide(in));
+    const unsigned vector = ISA_TALLY(scope, in, isa_is_vector(in->kind)).count;
+    const unsigned accesses = ISA_TALLY(scope, in, has_wide_address(in)).count;
+    if (wide.count >= MANY_WIDE && 2 * wide.count > vector && 4 * accesses >= wide.count)
+        isa_report(scope, wide.first,
                    "%u of its %u vector instructions are 64-bit integer arithmetic, for the addresses of %u accesses",
-                   wide, vector, accesses)
+                   wide.count, vector, accesses)
             ->severity = isa_is_memory_bound(scope) ? ISA_NOTE : ISA_HINT;
 }
 
@@ -193,13 +188,10 @@ struct piece {
 static int by_offset(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
-    if (x->base != y->base)
-        return x->base < y->base ? -1 : 1;
-    if (x->version != y->version)
-        return x->version < y->version ? -1 : 1;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return ORDER(x->in->address, y->in->address);
+    return x->base != y->base         ? ORDER(x->base, y->base)
+           : x->version != y->version ? ORDER(x->version, y->version)
+           : x->offset != y->offset   ? ORDER(x->offset, y->offset)
+                                      : ORDER(x->in->address, y->in->address);
 }
 
 static size_t find_pieces(struct piece *pieces, const struct isa_scope *scope)

@@ -88,6 +88,9 @@ void isa_matrix_fill(struct isa_instruction *in, const char *target);
 
 /* Orders numbers, or structs that begin with one such as an address. */
 int isa_by_number(const void *a, const void *b);
+/* Returns how many elements, sorted by this member, come before a number. */
+#define ISA_BELOW(items, count, member, number)                                                                        \
+    array_below((items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member), (number))
 /* Returns the first of these instructions at or after an address, or `count`. */
 size_t isa_find(const struct isa_instruction *items, size_t count, uint64_t address);
 
@@ -145,6 +148,24 @@ struct isa_rule {
  * printf. It may be modified until the next call. */
 struct isa_finding *isa_report(struct isa_scope *scope, const struct isa_instruction *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A count of similar instructions, and the first of them. */
+struct isa_tally {
+    const struct isa_instruction *first;
+    unsigned count;
+};
+
+/* The instructions of a scope for which a condition on `in` holds. */
+#define ISA_TALLY(scope, in, condition)                                                                                \
+    ({                                                                                                                 \
+        struct isa_tally tally_ = {0};                                                                                 \
+        for (size_t tally_at = 0; tally_at < (scope)->count; tally_at++) {                                             \
+            const struct isa_instruction *in = (scope)->items[tally_at];                                               \
+            if ((condition) && tally_.count++ == 0)                                                                    \
+                tally_.first = in;                                                                                     \
+        }                                                                                                              \
+        tally_;                                                                                                        \
+    })
 
 /* True if it issues to the vector ALU. */
 bool isa_is_vector(enum isa_kind kind);

@@ -107,9 +107,7 @@ static void keep_for_label(struct follower *follower, size_t at)
 static void find_labels(struct follower *follower)
 {
     const struct isa_listing *listing = follower->listing;
-    size_t count = follower->start_count;
-    for (size_t i = 0; i < listing->count; i++)
-        count += listing->items[i].target != 0;
+    const size_t count = COUNT_WHERE(in, listing->items, listing->count, in->target) + follower->start_count;
     uint64_t *labels = follower->labels = arena_array(follower->arena, count + 1, sizeof(*labels));
     for (size_t i = 0; i < listing->count; i++)
         if (listing->items[i].target)
@@ -177,10 +175,7 @@ static void jump_by_pair(struct follower *follower, struct isa_instruction *in, 
         in->is_return = true;
         return;
     }
-    add_jumps(follower, in, pair,
-              array_below(follower->computed, follower->computed_count, sizeof(*follower->computed),
-                          offsetof(struct computed, at), first),
-              end);
+    add_jumps(follower, in, pair, ISA_BELOW(follower->computed, follower->computed_count, at, first), end);
 }
 
 /* Processes each kernel and function separately. */
@@ -202,19 +197,15 @@ static void jump_by_pairs(struct follower *follower)
 
 size_t isa_jump_find(const struct isa_listing *listing, uint64_t from)
 {
-    return array_below(listing->jumps, listing->jump_count, sizeof(*listing->jumps), offsetof(struct isa_jump, from),
-                       from);
+    return ISA_BELOW(listing->jumps, listing->jump_count, from, from);
 }
 
 void isa_jumps_find(struct isa_listing *listing, const struct codeobj *object, struct arena *arena)
 {
     struct follower *follower = arena_alloc(arena, sizeof(*follower));
-    bool any = false;
     listing->jumps = NULL;
     listing->jump_count = 0;
-    for (size_t i = 0; i < listing->count && !any; i++)
-        any = listing->items[i].is_indirect;
-    if (!any)
+    if (!COUNT_WHERE(in, listing->items, listing->count, in->is_indirect))
         return;
     *follower = (struct follower){.listing = listing, .last_getpc = SIZE_MAX, .arena = arena};
     follower->return_pairs[0] = UINT64_C(1) << RETURN_PAIR / 2;

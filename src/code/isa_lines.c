@@ -225,7 +225,7 @@ static void read_rows(struct places *places, const char *data, size_t size, stru
 /* Returns the first row at or after an address. */
 static size_t find_place(const struct places *places, uint64_t address)
 {
-    return array_below(places->items, places->count, sizeof(struct place), offsetof(struct place, address), address);
+    return ISA_BELOW(places->items, places->count, address, address);
 }
 
 /* The first row at a kernel's start is its own; others there may belong to inlined code. */

@@ -162,9 +162,7 @@ static void find_level(struct graph *graph, unsigned depth)
 static int by_place(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return ORDER(x->depth, y->depth);
+    return x->first != y->first ? ORDER(x->first, y->first) : ORDER(x->depth, y->depth);
 }
 
 /* Stores the loops in address order, outer loops before inner ones. */

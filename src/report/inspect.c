@@ -184,9 +184,8 @@ static void add_row(struct table *table, struct cell name, const struct inspect_
     const bool is_known = !kernel->occupancy_problem;
     struct cell *cells = table_add(table, NULL)->cells;
     struct text limiters = {0};
-    size_t findings = 0;
-    for (size_t k = 0; k < kernel->finding_count; k++)
-        findings += kernel->findings[k].severity != ISA_NOTE;
+    const size_t findings =
+        COUNT_WHERE(finding, kernel->findings, kernel->finding_count, finding->severity != ISA_NOTE);
     if (is_known)
         occupancy_limiters(&limiters, occupancy);
     put_registers(cells, kernel->code, is_nvidia);
