@@ -165,9 +165,12 @@ def packed(value):
     return b"\xdb" + struct.pack(">I", len(value)) + value.encode()
 
 
+MACHINES = {"gfx906": 0x2F, "gfx908": 0x30, "gfx90a": 0x3F, "gfx942": 0x4C, "gfx950": 0x4F, "gfx1030": 0x36, "gfx1100": 0x41, "gfx1201": 0x4E}
+
+
 def code_object(target, symbol, *args, **more):
-    """An AMD code object without instructions, for stand-ins that execute none: an ELF file of nothing but its metadata note.
-    Arguments are "pointer" or a size in bytes."""
+    """An AMD code object without instructions, for stand-ins that execute none: an ELF file of nothing but its metadata note, and in its
+    flags the target, without features, as LLVM numbers it. Arguments are "pointer" or a size in bytes."""
     listed, offset = [], 0
     for arg in args:
         size = 8 if arg == "pointer" else arg
@@ -177,7 +180,7 @@ def code_object(target, symbol, *args, **more):
     kernel = {".name": symbol, ".symbol": symbol + ".kd", ".args": listed, ".kernarg_segment_size": offset, ".wavefront_size": 64} | more
     data = packed({"amdhsa.target": "amdgcn-amd-amdhsa--" + target, "amdhsa.kernels": [kernel]})
     note = struct.pack("<III8s", 7, len(data), 32, b"AMDGPU") + data + bytes(-len(data) % 4)
-    header = struct.pack("<4sBBBBB7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 64, 3, 3, 224, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    header = struct.pack("<4sBBBBB7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 64, 3, 3, 224, 1, 0, 64, 0, MACHINES.get(target.split(":")[0], 0), 64, 56, 1, 0, 0, 0)
     return header + struct.pack("<IIQQQQQQ", 4, 4, 120, 120, 120, len(note), len(note), 4) + note
 
 
