@@ -142,8 +142,8 @@ enum status codeobj_read(const struct codeobj_file **file, const char *path, str
 enum status codeobj_parse(const struct codeobj_file **file, const char *path, const void *bytes, size_t size_bytes,
                           struct arena *arena, struct err *err);
 
-/* Returns "code object", "offload bundle", "compressed offload bundle", "executable" or "PTX", for messages. */
-const char *codeobj_container_name(enum codeobj_container container);
+/* "code object", "offload bundle", "compressed offload bundle", "executable" and "PTX", for messages. */
+extern const char *const codeobj_containers[];
 
 /* Returns the object that the AMD runtime would load on a device "gfx942" or "gfx942:sramecc+:xnack-": for the same
  * processor, with no feature set differently from the device; among several, the one that sets the most features. NULL:

@@ -55,7 +55,7 @@ enum isa_space { ISA_NO_SPACE, ISA_GLOBAL, ISA_LDS, ISA_SCRATCH, ISA_CONSTANT, I
 
 /* Bytes per instruction and lane (ISA_CONSTANT: per wave); ds_read2_b32 moves 8. Traffic is counted by these widths. */
 enum isa_width { ISA_1, ISA_2, ISA_4, ISA_8, ISA_12, ISA_16, ISA_32, ISA_64, ISA_WIDTHS };
-unsigned isa_width_bytes(enum isa_width width);
+extern const unsigned isa_width_bytes[ISA_WIDTHS];
 
 #define ISA_NO_LOOP SIZE_MAX
 

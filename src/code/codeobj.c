@@ -203,15 +203,11 @@ enum status codeobj_read(const struct codeobj_file **file, const char *path, str
     return status ? status : codeobj_parse(file, path, data, size, arena, err);
 }
 
-const char *codeobj_container_name(enum codeobj_container container)
-{
-    static const char *const names[] = {[CODEOBJ_PLAIN] = "code object",
-                                        [CODEOBJ_BUNDLE] = "offload bundle",
-                                        [CODEOBJ_COMPRESSED] = "compressed offload bundle",
-                                        [CODEOBJ_EXECUTABLE] = "executable",
-                                        [CODEOBJ_PTX] = "PTX"};
-    return names[container];
-}
+const char *const codeobj_containers[] = {[CODEOBJ_PLAIN] = "code object",
+                                          [CODEOBJ_BUNDLE] = "offload bundle",
+                                          [CODEOBJ_COMPRESSED] = "compressed offload bundle",
+                                          [CODEOBJ_EXECUTABLE] = "executable",
+                                          [CODEOBJ_PTX] = "PTX"};
 
 const struct codeobj_kernel *codeobj_kernel(const struct codeobj *object, const char *name)
 {

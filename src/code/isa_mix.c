@@ -5,12 +5,7 @@
 
 #include "isa_internal.h"
 
-static const unsigned width_bytes[ISA_WIDTHS] = {1, 2, 4, 8, 12, 16, 32, 64};
-
-unsigned isa_width_bytes(enum isa_width width)
-{
-    return width_bytes[width];
-}
+const unsigned isa_width_bytes[ISA_WIDTHS] = {1, 2, 4, 8, 12, 16, 32, 64};
 
 void isa_traffic_add(struct isa_traffic *traffic, const struct isa_instruction *in)
 {
@@ -18,7 +13,7 @@ void isa_traffic_add(struct isa_traffic *traffic, const struct isa_instruction *
                             ? isa_has_word(in->mnemonic, "store")
                             : in->kind == ISA_STORE || in->kind == ISA_LDS_WRITE || in->kind == ISA_SCRATCH_STORE;
     unsigned width = 0;
-    while (width + 1 < ISA_WIDTHS && width_bytes[width] < in->bytes)
+    while (width + 1 < ISA_WIDTHS && isa_width_bytes[width] < in->bytes)
         width++;
     traffic->unknown += in->bytes == 0;
     if (in->kind == ISA_ATOMIC) {

@@ -52,9 +52,8 @@ static void head(const struct view *view, const struct inspection *inspection)
         if (file->others[k].size_bytes || view->look->verbose)
             text_addf(&text, "  %s: not AMD GPU code\n", file->others[k].id);
     const char *title =
-        inspection->label
-            ? arena_printf(view->arena, "%s for %s", inspection->label, file->objects[0].target)
-            : arena_printf(view->arena, "%s: %s", inspection->path, codeobj_container_name(file->container));
+        inspection->label ? arena_printf(view->arena, "%s for %s", inspection->label, file->objects[0].target)
+                          : arena_printf(view->arena, "%s: %s", inspection->path, codeobj_containers[file->container]);
     document_verbatim(view->document, 0, title, text_take(&text, view->arena));
 }
 
@@ -305,8 +304,8 @@ static struct table *files_of(const struct inspection *list, size_t count, struc
         const struct codeobj_file *file = list[k].file;
         struct table *others = TABLE_OF(arena, other_columns, file->others, file->other_count);
         table_add(table, (struct cell[]){cell_text(list[k].path), cell_text(list[k].label), cell_text(list[k].command),
-                                         cell_text(codeobj_container_name(file->container)),
-                                         objects_cell(&list[k], arena), cell_table(others), cell_text(list[k].ir)});
+                                         cell_text(codeobj_containers[file->container]), objects_cell(&list[k], arena),
+                                         cell_table(others), cell_text(list[k].ir)});
     }
     return table;
 }

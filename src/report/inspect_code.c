@@ -55,7 +55,7 @@ static struct cell widths_cell(const uint64_t *counts, struct arena *arena)
     struct table *widths = table_record(arena);
     for (int width = 0; width < ISA_WIDTHS; width++)
         if (counts[width])
-            table_member(widths, arena_printf(arena, "%u", isa_width_bytes((enum isa_width)width)), NULL,
+            table_member(widths, arena_printf(arena, "%u", isa_width_bytes[width]), NULL,
                          cell_number((double)counts[width]));
     return cell_table(widths);
 }
@@ -249,9 +249,7 @@ static void add_accesses(struct code_table *code)
     code->heading = "  accesses";
     for (size_t k = 0; k < COUNT_OF(accesses); k++)
         for (size_t width = ISA_WIDTHS; width-- > 0;)
-            add_counter(code,
-                        arena_printf(code->arena, "%s, %u B per lane", accesses[k].label,
-                                     isa_width_bytes((enum isa_width)width)),
+            add_counter(code, arena_printf(code->arena, "%s, %u B per lane", accesses[k].label, isa_width_bytes[width]),
                         accesses[k].counters + width * sizeof(uint64_t));
 }
 

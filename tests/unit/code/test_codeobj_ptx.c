@@ -57,7 +57,7 @@ static void reads_kernels(void **state)
     const struct codeobj *object = parse(&file, text, &arena, &err);
     assert_non_null(object);
     assert_int_equal(file->container, CODEOBJ_PTX);
-    assert_string_equal(codeobj_container_name(file->container), "PTX");
+    assert_string_equal(codeobj_containers[file->container], "PTX");
     assert_string_equal(object->target, "sm_90a");
     assert_ptr_equal(codeobj_for_target(file, "sm_90a"), object);
     assert_int_equal(object->kernel_count, 3);
