@@ -51,10 +51,7 @@ int code_metric_judge(enum code_metric metric, double before, double after)
 
 size_t codediff_count(const struct codediff *diff, enum code_verdict verdict)
 {
-    size_t count = 0;
-    for (size_t k = 0; k < diff->count; k++)
-        count += diff->pairs[k].verdict == verdict;
-    return count;
+    return COUNT_WHERE(pair, diff->pairs, diff->count, pair->verdict == verdict);
 }
 
 /* ---- the same work ---- */

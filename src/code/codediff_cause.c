@@ -269,11 +269,6 @@ static bool more_instructions(const struct code_signs *s)
     return true;
 }
 
-static bool unknown(const struct code_signs *s)
-{
-    return s;
-}
-
 /* With more round trips, the loads of one iteration are in another order. */
 static bool prefetch(const struct code_signs *s)
 {
@@ -373,10 +368,10 @@ static bool names_lost(const struct code_signs *s)
 /* Ordered by certainty. If one build is worse than the other, rules explain how it arose from the better one. */
 static const struct rule {
     const char *code;
-    bool (*sees)(const struct code_signs *s);
-    enum { EITHER = 1, LAST } how; /* recognises a fact in either direction; applies to any change */
-    const char *words, *back;      /* prefix of the rule's text, and for the reversed order; NULL: the same */
-    unsigned figures;              /* figures whose changes are appended */
+    bool (*sees)(const struct code_signs *s); /* NULL: always */
+    enum { EITHER = 1, LAST } how;            /* recognises a fact in either direction; applies to any change */
+    const char *words, *back; /* prefix of the rule's text, and for the reversed order; NULL: the same */
+    unsigned figures;         /* figures whose changes are appended */
 } rules[] = {
     {"mode", other_mode, 0, "", NULL, SPILLING},
     {"launch-bounds", launch_bounds, 0, "launch bounds: ", NULL, SPILLING},
@@ -421,7 +416,7 @@ static const struct rule {
     {"scheduling", codediff_scheduling, LAST, "", NULL, SPILLING | ISSUE | WAITING},
     {"selection", more_instructions, LAST, "instruction selection: ", NULL, ISSUE | OF(CODE_VGPRS) | OF(CODE_WAVES)},
     {"registers", has_registers_changed, LAST, "register allocation: ", NULL, SPILLING},
-    {"unknown", unknown, LAST, "no known cause: ", NULL, ALL},
+    {"unknown", NULL, LAST, "no known cause: ", NULL, ALL},
 };
 
 /* True if the second of a pair is worse. If the verdict does not decide, that is the slower or longer one. */
@@ -456,7 +451,7 @@ static bool try_rule(struct code_pair *given, const struct rule *rule, const str
                                      .unit = is_mirrored && !isnan(pair->scale) ? 1 / pair->scale : 1,
                                      .text = &text,
                                      .arena = arena};
-    if (!rule->sees(&signs))
+    if (rule->sees && !rule->sees(&signs))
         return false;
     /* The changes of its figures, in the requested order of the pair: "VGPRs 196 to 256". */
     for (int k = 0; k < CODE_METRICS; k++) {

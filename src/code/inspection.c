@@ -107,7 +107,6 @@ static void compute_occupancy(struct inspect_kernel *kernel, const struct codeob
 
 struct finder {
     struct inspect_kernel *kernel;
-    const struct codeobj *object;
     struct arena *arena;
 };
 
@@ -182,7 +181,7 @@ static void find_promoted_array(struct finder *finder)
 
 static void find(struct inspect_kernel *kernel, const struct codeobj *object, struct arena *arena)
 {
-    struct finder finder = {kernel, object, arena};
+    struct finder finder = {kernel, arena};
     const size_t known = kernel->isa ? kernel->isa->finding_count : 0;
     kernel->findings = arena_array(arena, known + OWN_FINDINGS, sizeof(*kernel->findings));
     if (!kernel->occupancy_problem && !kernel->occupancy.workgroups) {
@@ -213,10 +212,9 @@ static void find(struct inspect_kernel *kernel, const struct codeobj *object, st
                 occupancy_waves(o, o->raise.waves_per_simd), occupancy_waves_unit(o, false),
                 occupancy_waves(o, o->waves_per_simd));
     }
-    const struct codeobj_kernel *code = finder.kernel->code;
-    const bool *limited_by = finder.kernel->occupancy.limited_by;
+    const struct codeobj_kernel *code = kernel->code;
     /* LLVM 22 also pads where LDS allows few waves anyway, which costs nothing. */
-    if (inspect_registers(finder.object, code).is_padded && !limited_by[LIMITER_LDS])
+    if (inspect_registers(object, code).is_padded && !kernel->occupancy.limited_by[LIMITER_LDS])
         add(&finder, "padded-registers", ISA_NOTE,
             "launch bounds or an attribute ask for so few waves; without them more would fit",
             "the code uses %u VGPRs, but each wave is given %u", code->vgpr_count, code->allocated_vgprs);

@@ -93,15 +93,6 @@ static void arrive(struct follower *follower, uint64_t address, bool is_open)
         *now = (struct scalars){0};
 }
 
-/* Stores the known values for a nearby label. */
-static void keep_for_label(struct follower *follower, size_t at)
-{
-    const struct isa_instruction *in = &follower->listing->items[at];
-    if (in->target > in->address && follower->last_getpc != SIZE_MAX &&
-        at - follower->last_getpc <= NEAR_INSTRUCTIONS && follower->pending_count < MAX_PENDING)
-        follower->pending[follower->pending_count++] = (struct pending){in->target, follower->now};
-}
-
 /* ---- all instructions ---- */
 
 static void find_labels(struct follower *follower)
@@ -133,8 +124,10 @@ static void follow(struct follower *follower)
             follower->return_pairs[first->first / 2 / 64] |= UINT64_C(1) << first->first / 2 % 64;
         if (in->is_indirect && in->operand_count && !scalars_value(&in->target, &follower->now, last, 2))
             in->target = 0;
-        if (in->kind == ISA_BRANCH)
-            keep_for_label(follower, i);
+        /* Stores the known values for a nearby label. */
+        const bool is_near = follower->last_getpc != SIZE_MAX && i - follower->last_getpc <= NEAR_INSTRUCTIONS;
+        if (in->kind == ISA_BRANCH && in->target > in->address && is_near && follower->pending_count < MAX_PENDING)
+            follower->pending[follower->pending_count++] = (struct pending){in->target, follower->now};
         /* A branch that is always taken: assemblers emit both forms of a jump, one of which never executes. */
         is_dead |= follower->now.carry_known &&
                    strcmp(in->mnemonic, follower->now.carry ? "s_cbranch_scc1" : "s_cbranch_scc0") == 0;

@@ -175,11 +175,10 @@ struct places {
 static int by_address(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    if ((x->line > 0) != (y->line > 0)) /* another sequence may begin where one ends */
-        return x->line > 0 ? 1 : -1;
-    return ORDER(x->number, y->number);
+    const bool begins = x->line > 0, other_begins = y->line > 0; /* another sequence may begin where one ends */
+    return x->address != y->address ? ORDER(x->address, y->address)
+           : begins != other_begins ? ORDER(begins, other_begins)
+                                    : ORDER(x->number, y->number);
 }
 
 /* A path may hold any bytes; '?' replaces those that are not text. */

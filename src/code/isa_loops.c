@@ -200,9 +200,8 @@ void isa_loops_find(struct isa_kernel *kernel, struct arena *arena)
     graph.loops = arena_array(arena, count, sizeof(*graph.loops)); /* every loop has its own header */
     for (size_t i = 0; i < count; i++) {
         const struct isa_instruction *in = &kernel->instructions[i];
-        const size_t to = isa_target_of(kernel, in); /* branches may leave the kernel */
         graph.nodes[i].next[0] = !in->ends_block && i + 1 < count ? i + 1 : NONE;
-        graph.nodes[i].next[1] = to;
+        graph.nodes[i].next[1] = isa_target_of(kernel, in); /* branches may leave the kernel */
     }
     size_t known = NONE;
     for (unsigned depth = 1; depth <= MAX_DEPTH && known != graph.loop_count; depth++) {

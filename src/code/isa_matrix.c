@@ -78,12 +78,8 @@ static bool read_product(struct shape *shape, const char *digits)
 {
     char *end = NULL;
     *shape = (struct shape){.m = strtoul(digits, &end, 10), .blocks = 1};
-    if (*end != 'x')
-        return false;
-    shape->n = strtoul(end + 1, &end, 10);
-    if (*end != 'x')
-        return false;
-    shape->k = strtoul(end + 1, &end, 10);
+    shape->n = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
+    shape->k = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
     if (!shape->m || !shape->n || !shape->k || shape->m > 256 || shape->n > 512 || shape->k > 1024)
         return false;
     if (isalpha((unsigned char)*end)) {

@@ -116,16 +116,10 @@ static void compare(struct scalars *now, const char *name, const struct isa_inst
                        scalars_value(&b, now, isa_operand_at(in, 1), 1) &&
                        isa_starts(name, "ge_i32 gt_i32 le_i32 lt_i32 eq_i32 eq_u32 lg_i32 lg_u32");
     const int64_t first = (int32_t)(uint32_t)a, second = (int32_t)(uint32_t)b;
-    switch (*name) {
-    case 'g':
-        now->carry = name[1] == 'e' ? first >= second : first > second;
-        break;
-    case 'l':
-        now->carry = name[1] == 'e' ? first <= second : name[1] == 't' ? first < second : first != second;
-        break;
-    default:
-        now->carry = first == second;
-    }
+    const bool has_equal = text_starts(name, "ge") || text_starts(name, "le") || text_starts(name, "eq");
+    now->carry = first == second  ? has_equal
+                 : first > second ? text_starts(name, "g") || text_starts(name, "lg")
+                                  : text_starts(name, "l");
 }
 
 enum scalars_change scalars_step(struct scalars *now, const struct isa_instruction *in)

@@ -202,12 +202,6 @@ static void follow_amd(struct isa_instruction *in, uint32_t word)
     }
 }
 
-static bool ends_block(const struct isa_instruction *in)
-{
-    return strcmp(in->mnemonic, "s_branch") == 0 ||
-           isa_starts(in->mnemonic, "s_endpgm s_setpc_ s_set_pc_ s_add_pc_ s_rfe_ s_cbranch_g_fork");
-}
-
 /* Finds the target "`(.L_x_3)" or the last "0x1f0" of the operands; false: outside the kernel, or unknown. */
 static bool find_target(uint64_t *target, const struct reader *reader, const char *operands)
 {
@@ -349,7 +343,8 @@ static void read_line(struct reader *reader, char *line)
         follow_amd(&in, words[0]);
         if (strcmp(in.mnemonic, "s_set_vgpr_msb") == 0)
             reader->banks = (unsigned)isa_operand_at(&in, 0)->constant;
-        in.ends_block = ends_block(&in);
+        in.ends_block = strcmp(in.mnemonic, "s_branch") == 0 ||
+                        isa_starts(in.mnemonic, "s_endpgm s_setpc_ s_set_pc_ s_add_pc_ s_rfe_ s_cbranch_g_fork");
     }
     ARENA_PUSH(&reader->growing, listing->items, listing->count, in);
 }
