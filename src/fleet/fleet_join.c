@@ -108,19 +108,6 @@ static const char *group_name(const struct fleet_device *device, bool in_words, 
     return name;
 }
 
-/* Returns the model, and the facts that distinguish it from other groups of that model. */
-static const char *group_title(const struct fleet *fleet, const struct fleet_group *group)
-{
-    const char *title = group->model;
-    for (size_t k = 1; k < FLEET_GROUP_FACTS; k++) {
-        if (COUNT_WHERE(other, fleet->groups, fleet->group_count,
-                        !strcmp(other->model, group->model) && strcmp(other->facts[k].value, group->facts[k].value)))
-            title = arena_printf(fleet->arena, "%s, %s %s", title, group->facts[k].key,
-                                 *group->facts[k].value ? group->facts[k].value : "unknown");
-    }
-    return title;
-}
-
 void fleet_make_groups(struct fleet *fleet)
 {
     FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
@@ -137,8 +124,17 @@ void fleet_make_groups(struct fleet *fleet)
         group->devices++;
         device->group = (size_t)(group - fleet->groups);
     }
-    FOR_EACH(struct fleet_group, group, fleet->groups, fleet->group_count)
-        group->title = group_title(fleet, group);
+    FOR_EACH(struct fleet_group, group, fleet->groups, fleet->group_count) {
+        /* the model, and the facts that distinguish the group from others of that model */
+        group->title = group->model;
+        for (size_t k = 1; k < FLEET_GROUP_FACTS; k++) {
+            const struct fleet_fact *fact = &group->facts[k];
+            if (COUNT_WHERE(other, fleet->groups, fleet->group_count,
+                            !strcmp(other->model, group->model) && strcmp(other->facts[k].value, fact->value)))
+                group->title = arena_printf(fleet->arena, "%s, %s %s", group->title, fact->key,
+                                            *fact->value ? fact->value : "unknown");
+        }
+    }
 }
 
 /* ---- drift: facts in which devices differ from most others of their model ---- */

@@ -489,17 +489,6 @@ static const char *add_counts(struct table *summary, const struct comparison *c)
     return arena_printf(summary->arena, "%zu case%s: %s", c->case_count, text_s(c->case_count), line);
 }
 
-static void add_head(struct document *document, const struct comparison *comparison)
-{
-    const char *device = device_title(comparison->now->device.name, document->arena);
-    const bool predicted = comparison->base->predicted;
-    document->title = arena_printf(document->arena, "rooftile compare: %s%s", device,
-                                   predicted ? " (PREDICTED: nothing was executed)" : "");
-    document_text(document, SHOW_TEXT, TONE_PLAIN, "%son %s\nbase: %s\nnew: %s\n\n",
-                  predicted ? "PREDICTED: nothing was executed; differences of the model, not of a machine\n" : "",
-                  device, side_words(comparison->base, document->arena), side_words(comparison->now, document->arena));
-}
-
 /* The rows with bars and links to the cases. */
 static struct table *page_rows(const struct comparison *comparison, unsigned parts, struct arena *arena)
 {
@@ -556,13 +545,18 @@ static struct document document_of(const struct comparison *comparison, struct a
     struct document document = {.arena = arena, .name = "compare", .date = comparison->now->started_at};
     struct table *summary = table_record(arena), *advice = table_list(arena);
     const struct table *cases = cases_of(comparison, arena), *differences = difference_table(comparison, arena);
-    const char *sentences[COMPARE_ADVICE + 1];
+    const char *sentences[COMPARE_ADVICE + 1], *device = device_title(comparison->now->device.name, arena);
+    const bool predicted = comparison->base->predicted;
     compare_advice(sentences, comparison, arena);
     for (size_t k = 0; sentences[k]; k++)
         table_item(advice, sentences[k]);
     add_facts(&document, comparison);
     conclude(&document, comparison, add_counts(summary, comparison));
-    add_head(&document, comparison);
+    document.title =
+        arena_printf(arena, "rooftile compare: %s%s", device, predicted ? " (PREDICTED: nothing was executed)" : "");
+    document_text(&document, SHOW_TEXT, TONE_PLAIN, "%son %s\nbase: %s\nnew: %s\n\n",
+                  predicted ? "PREDICTED: nothing was executed; differences of the model, not of a machine\n" : "",
+                  device, side_words(comparison->base, arena), side_words(comparison->now, arena));
     document_table(&document, "summary", NULL, summary);
     document_table(&document, NULL, NULL, visible_rows(cases, comparison, EVERYTHING, arena))->show = SHOW_TEXT;
     document_table(&document, NULL, NULL, visible_rows(cases, comparison, FINDINGS, arena))->show = SHOW_PAGE;

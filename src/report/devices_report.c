@@ -47,19 +47,14 @@ static void put_side(struct cell *cells, const struct result_case *c)
     cells[2] = cell_known(counts ? c->lower_bound.bound : NULL);
 }
 
-static const char *reason_of(const struct result_case *a, const struct result_case *b, const struct sides *sides)
-{
-    const struct result_case *bad = !result_case_counts(a) ? a : b;
-    if (result_case_counts(a) && result_case_counts(b))
-        return NULL;
-    return arena_printf(sides->arena, "%s: %s%s%.200s", bad == b ? "B" : "A", case_status_names[bad->status],
-                        bad->reason && *bad->reason ? ": " : "", bad->reason ? bad->reason : "");
-}
-
 static void add_pair(struct table *table, struct sides *sides, const struct result_case *a, const struct result_case *b)
 {
     struct cell *cells = table_add(table, NULL)->cells;
-    const char *reason = reason_of(a, b, sides);
+    const struct result_case *bad = !result_case_counts(a) ? a : !result_case_counts(b) ? b : NULL;
+    const char *why = bad ? text_or_empty(bad->reason) : "";
+    const char *reason = bad ? arena_printf(sides->arena, "%s: %s%s%.200s", bad == b ? "B" : "A",
+                                            case_status_names[bad->status], *why ? ": " : "", why)
+                             : NULL;
     const double speed = reason ? NAN : result_time_each(a) / result_time_each(b);
     const bool other = !reason && strcmp(a->lower_bound.bound, b->lower_bound.bound) != 0;
     cells[CASE] = cell_text(case_name(a));
@@ -82,7 +77,7 @@ static void add_pair(struct table *table, struct sides *sides, const struct resu
 
 static struct table *cases_of(struct sides *sides, const struct report_selection *wanted)
 {
-    const struct table_column columns[CELLS] = {
+    static const struct table_column columns[CELLS] = {
         [CASE] = {.key = "case", .title = "case", .flags = COLUMN_GROUP},
         [ID] = {.key = "id"},
         [A_TIME] = {.key = "a_ns", .title = "A", .unit = UNIT_TIME},
@@ -95,7 +90,7 @@ static struct table *cases_of(struct sides *sides, const struct report_selection
         [BOUNDS] = {.key = "same_bound", .title = "", .drop = 1},
         [REASON] = {.key = "reason", .title = "", .flags = COLUMN_PROSE | COLUMN_OPTIONAL},
     };
-    struct table *table = table_new(sides->arena, arena_copy(sides->arena, columns, sizeof(columns)), CELLS);
+    struct table *table = TABLE(sides->arena, columns);
     for (int side = 0; side < 2; side++)
         FOR_EACH(const struct result_case, c, sides->of[side]->cases, sides->of[side]->case_count) {
             const struct result_case *other = counterpart(sides->of[!side], c);
@@ -121,16 +116,15 @@ static void add_ceiling(struct table *table, const char *name, const struct ceil
 /* Ceilings that both devices have: memory, and the units that bound a case. */
 static struct table *ceilings_of(const struct sides *sides)
 {
-    const struct table_column columns[] = {{.key = "ceiling", .title = "ceiling"},
-                                           {.key = "a", .title = "A", .unit = UNIT_NUMBER},
-                                           {.key = "a_kind", .title = ""},
-                                           {.key = "b", .title = "B", .unit = UNIT_NUMBER},
-                                           {.key = "b_kind", .title = ""},
-                                           {.key = "ratio", .title = "B / A", .unit = UNIT_NUMBER},
-                                           {.key = "unit"}};
+    static const struct table_column columns[] = {{.key = "ceiling", .title = "ceiling"},
+                                                  {.key = "a", .title = "A", .unit = UNIT_NUMBER},
+                                                  {.key = "a_kind", .title = ""},
+                                                  {.key = "b", .title = "B", .unit = UNIT_NUMBER},
+                                                  {.key = "b_kind", .title = ""},
+                                                  {.key = "ratio", .title = "B / A", .unit = UNIT_NUMBER},
+                                                  {.key = "unit"}};
     const struct machine *a = &sides->of[0]->machine, *b = &sides->of[1]->machine;
-    struct table *table =
-        table_new(sides->arena, arena_copy(sides->arena, columns, sizeof(columns)), COUNT_OF(columns));
+    struct table *table = TABLE(sides->arena, columns);
     if (a->level_count && b->level_count)
         add_ceiling(table, "memory", &a->levels[a->level_count - 1].bandwidth, &b->levels[b->level_count - 1].bandwidth,
                     UNIT_BYTE_RATE);

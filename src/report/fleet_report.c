@@ -208,21 +208,15 @@ static void add_list(struct document *document, const char *key, const char *con
 
 enum { MOST_STRIPS = 16 };
 
-static const struct fleet_outlier *outlier_of(const struct fleet *fleet, size_t device, size_t metric)
-{
-    for (size_t k = 0; k < fleet->outlier_count; k++)
-        if (fleet->outliers[k].device == device && fleet->outliers[k].metric == metric)
-            return &fleet->outliers[k];
-    return NULL;
-}
-
 static void add_strip(struct chart *chart, const struct fleet *fleet, const struct fleet_spread *s, size_t row)
 {
     struct arena *arena = chart->arena;
     for (size_t k = 0; k < fleet->device_count; k++) {
         const struct fleet_device *device = &fleet->devices[k];
         const double time_ns = device->readings[s->metric].time_ns, off = time_ns / s->median_ns - 1;
-        const struct fleet_outlier *outlier = outlier_of(fleet, k, s->metric);
+        const struct fleet_outlier *outlier = NULL;
+        FOR_EACH(const struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
+            outlier = o->device == k && o->metric == s->metric ? o : outlier;
         if (device->group != s->group || !isfinite(off))
             continue;
         struct chart_point *point = chart_point(chart, &chart->series[outlier ? 1 : 0], fmin(off, 1), (double)row);
@@ -280,14 +274,6 @@ static void add_strips(struct document *document, const struct fleet *fleet, siz
 
 /* ---- sentences ---- */
 
-static const char *joined(const char *const *items, size_t count, size_t most, struct arena *arena)
-{
-    const char *line = "";
-    for (size_t k = 0; k < count && k < most; k++)
-        line = arena_printf(arena, "%s%s%s", line, k ? ", " : "", items[k]);
-    return count > most ? arena_printf(arena, "%s and %zu more", line, count - most) : line;
-}
-
 static void add_group_findings(struct document *document, const struct fleet *fleet)
 {
     struct arena *arena = document->arena;
@@ -317,6 +303,7 @@ static void add_group_findings(struct document *document, const struct fleet *fl
 /* What all devices that are not healthy have, in one sentence. */
 static const char *verdict_of(const struct fleet *fleet, struct arena *arena)
 {
+    enum { MOST_NAMED = 5 };
     size_t count = 0, whole = 0;
     const size_t *order = unhealthy(&count, fleet, arena), missing = fleet->missing_count;
     const char **items = arena_array(arena, count + missing + 2 * fleet->spread_count + 1, sizeof(*items));
@@ -329,7 +316,11 @@ static const char *verdict_of(const struct fleet *fleet, struct arena *arena)
         if (s->low || s->modes.two)
             items[whole++] = arena_printf(arena, "%s: %s", fleet->metrics[s->metric].name,
                                           s->low ? "the whole group is below its baseline" : "two groups of devices");
-    const char *words = joined(items, whole, 5, arena);
+    const char *words = "";
+    for (size_t k = 0; k < whole && k < MOST_NAMED; k++)
+        words = arena_printf(arena, "%s%s%s", words, k ? ", " : "", items[k]);
+    if (whole > MOST_NAMED)
+        words = arena_printf(arena, "%s and %zu more", words, whole - MOST_NAMED);
     if (fleet->unread_count)
         words = arena_printf(arena, "%s%s%zu file%s could not be read", words, *words ? "; " : "", fleet->unread_count,
                              text_s(fleet->unread_count));
