@@ -209,23 +209,6 @@ static enum fleet_cause cause_of(const char **why, const struct fleet *fleet, si
     return SLOW_BY_UNKNOWN;
 }
 
-/* ---- devices ---- */
-
-static void settle(struct fleet *fleet)
-{
-    FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
-        const size_t metrics = fleet->metric_count;
-        for (size_t m = 0; m < metrics && !device->problem; m++)
-            device->problem = device->readings[m].problem;
-        device->verdict = device->problem                                                ? FLEET_BROKEN
-                          : COUNT_WHERE(o, device->outliers, metrics, o->slow)           ? FLEET_SLOW
-                          : COUNT_WHERE(o, device->outliers, metrics, !isnan(o->change)) ? FLEET_ALIKE
-                                                                                         : FLEET_UNJUDGED;
-    }
-    FOR_EACH(struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
-        o->cause = cause_of(&o->why, fleet, o->device, o->metric);
-}
-
 static int by_change(const void *a, const void *b)
 {
     const struct fleet_outlier *x = a, *y = b;
@@ -325,7 +308,17 @@ void fleet_judge(struct fleet *fleet, const char *const *expected, size_t expect
             if (column.known)
                 judge_metric(fleet, &column, g, m, baseline);
         }
-    settle(fleet);
+    FOR_EACH(struct fleet_device, device, fleet->devices, fleet->device_count) {
+        const size_t metrics = fleet->metric_count;
+        for (size_t m = 0; m < metrics && !device->problem; m++)
+            device->problem = device->readings[m].problem;
+        device->verdict = device->problem                                                ? FLEET_BROKEN
+                          : COUNT_WHERE(o, device->outliers, metrics, o->slow)           ? FLEET_SLOW
+                          : COUNT_WHERE(o, device->outliers, metrics, !isnan(o->change)) ? FLEET_ALIKE
+                                                                                         : FLEET_UNJUDGED;
+    }
+    FOR_EACH(struct fleet_outlier, o, fleet->outliers, fleet->outlier_count)
+        o->cause = cause_of(&o->why, fleet, o->device, o->metric);
     if (fleet->outliers)
         qsort(fleet->outliers, fleet->outlier_count, sizeof(*fleet->outliers), by_change);
     fleet_find_drift(fleet);

@@ -211,11 +211,9 @@ static void conclude(struct history_gate *out, struct history_judging *judging)
 /* Removes the results of an earlier gate on this run, so that they do not affect this gate; people's decisions stay. */
 static const char *const forgetting[] = {
     "DELETE FROM main.alarm WHERE series IN (SELECT id FROM series WHERE channel = ?1 AND device = ?2) AND started = "
-    "?3 AND "
-    "ifnull(closed_by, '') <> 'accepted'",
+    "?3 AND ifnull(closed_by, '') <> 'accepted'",
     "UPDATE main.alarm SET closed = NULL, closed_by = NULL WHERE series IN (SELECT id FROM series WHERE channel = ?1 "
-    "AND "
-    "device = ?2) AND closed = ?3 AND closed_by = 'gone'",
+    "AND device = ?2) AND closed = ?3 AND closed_by = 'gone'",
 };
 
 /* Number of runs since the first that was never gated; at least 1. */

@@ -345,8 +345,7 @@ static const char *command_of(const struct compare_case *c, struct arena *arena)
            : c->cause == CAUSE_CLOCK
                ? arena_printf(arena, "rooftile run SUITE --filter '%.*s*' -v shows its clock", length, c->label)
                : arena_printf(arena,
-                              "rooftile run SUITE --filter '%.*s*' --ab OLD_KERNELS NEW_KERNELS measures both "
-                              "in turns",
+                              "rooftile run SUITE --filter '%.*s*' --ab OLD_KERNELS NEW_KERNELS measures both in turns",
                               length, c->label);
 }
 

@@ -96,16 +96,6 @@ static const char *name_of(const struct moved *m, struct arena *arena)
     return m->count == 1 ? m->first->label : kernel_cases(m->first->label, m->count, m->of, arena);
 }
 
-/* "+3.9 % to +4.6 %" */
-static const char *amount_of(const struct moved *m, struct arena *arena)
-{
-    const char *least = change_words(m->least, arena), *most = change_words(m->most, arena);
-    return !isfinite(m->most) ? ""
-           : strcmp(least, most)
-               ? arena_printf(arena, "%s to %s", m->most > 0 ? least : most, m->most > 0 ? most : least)
-               : most;
-}
-
 /* "; code, 1234abcd..5678ef01", omitting unknown parts. */
 static const char *origin(const struct history_series *s, struct arena *arena)
 {
@@ -137,7 +127,11 @@ static const char *others(const struct history_series *s, struct arena *arena)
 static const char *story(const struct moved *m, struct arena *arena)
 {
     const struct history_series *s = m->first;
-    const char *change = amount_of(m, arena);
+    const char *least = change_words(m->least, arena), *most = change_words(m->most, arena);
+    const char *change = !isfinite(m->most)     ? ""
+                         : !strcmp(least, most) ? most
+                         : m->most > 0          ? arena_printf(arena, "%s to %s", least, most) /* "+3.9 % to +4.6 %" */
+                                                : arena_printf(arena, "%s to %s", most, least);
     const char *was = m->count == 1 && isfinite(s->baseline)
                           ? arena_printf(arena, ", was %s", quantity_words(s->baseline, s->shown_unit, arena))
                           : "";
@@ -205,16 +199,7 @@ static const char *verdict_of(const struct moved *list, size_t count, struct are
 
 /* ---- parts ---- */
 
-enum {
-    SERIES_CASE,
-    SERIES_THIS_RUN,
-    SERIES_STORY,
-    SERIES_ID,
-    SERIES_KIND,
-    SERIES_FINDING,
-    SERIES_STATE,
-    SERIES_STATUS
-};
+enum { SERIES_CASE, SERIES_RUN, SERIES_STORY, SERIES_ID, SERIES_KIND, SERIES_FINDING, SERIES_STATE, SERIES_STATUS };
 
 /* Fields of the series; KNOWN fields are omitted if they are "". */
 #define OF_SERIES(member) FIELD(struct history_series, member)
@@ -222,7 +207,7 @@ enum {
 
 static const struct table_column series_columns[] = {
     [SERIES_CASE] = {.key = "label", .title = "case", OF_SERIES(label)},
-    [SERIES_THIS_RUN] = {.key = "this_run", .title = "this run", .unit = UNIT_NUMBER, OF_SERIES(this_run)},
+    [SERIES_RUN] = {.key = "this_run", .title = "this run", .unit = UNIT_NUMBER, OF_SERIES(this_run)},
     [SERIES_STORY] = {.title = "what happened", .flags = COLUMN_PROSE},
     [SERIES_ID] = {.key = "id", .flags = COLUMN_TEST, OF_SERIES(case_id)},
     [SERIES_KIND] = {.key = "kind"},
@@ -260,7 +245,7 @@ static struct table *series_of(const struct history_gate *gate, struct arena *ar
         cells[SERIES_KIND] = cell_text(s->is_class ? "class" : s->is_kpi ? "kpi" : "case");
         cells[SERIES_STATE] = cell_text(gate_state_names[s->verdict.state]);
         cells[SERIES_STATUS] = cell_text(s->status[0] ? s->status : isfinite(s->this_run) ? "ok" : NULL);
-        cells[SERIES_THIS_RUN].unit = s->unit;
+        cells[SERIES_RUN].unit = s->unit;
         cells[SERIES_FINDING] = cell_known(history_finding_names[s->finding]);
         if (!s->finding)
             continue;

@@ -132,19 +132,6 @@ static const struct result_label *case_labels(const struct result *result, const
     return labels;
 }
 
-static void write_cases(struct metrics *m, const struct result *result)
-{
-    FOR_EACH(const struct case_family, family, case_families, COUNT_OF(case_families)) {
-        const bool seconds = !strcmp(text_or_empty(family->family.unit), "seconds");
-        FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
-            const bool has = result_case_counts(c) && (!family->has || family->has(c));
-            const double value = !family->figure ? family->value(c) : has ? figure_value(family->figure, c) : NAN;
-            if (isfinite(value))
-                add_sample(m, &family->family, seconds ? value * 1e-9 : value, case_labels(result, c, &m->arena));
-        }
-    }
-}
-
 /* ---- key figures: a family for each unit ---- */
 
 static const struct kpi_unit {
@@ -203,7 +190,15 @@ void report_openmetrics(struct text *out, const struct result *result)
                                   : *result->device.emulated ? "rooftile_emulated_"
                                                              : "rooftile_"};
     const struct result_label labels[] = {{"gpu", result->device.name}, {"arch", result->device.arch}, {NULL, NULL}};
-    write_cases(&m, result);
+    FOR_EACH(const struct case_family, family, case_families, COUNT_OF(case_families)) {
+        const bool seconds = !strcmp(text_or_empty(family->family.unit), "seconds");
+        FOR_EACH(const struct result_case, c, result->cases, result->case_count) {
+            const bool has = result_case_counts(c) && (!family->has || family->has(c));
+            const double value = !family->figure ? family->value(c) : has ? figure_value(family->figure, c) : NAN;
+            if (isfinite(value))
+                add_sample(&m, &family->family, seconds ? value * 1e-9 : value, case_labels(result, c, &m.arena));
+        }
+    }
     write_kpis(&m, result);
     add_sample(&m, &complete, !result->status || !strcmp(result->status, "complete"), labels);
     add_sample(&m, &ended, unix_time(result->finished_at), labels);
@@ -211,28 +206,6 @@ void report_openmetrics(struct text *out, const struct result *result)
 }
 
 /* ---- the gate ---- */
-
-static void write_changes(struct metrics *m, const struct history_gate *gate)
-{
-    static const struct family change = {"gate_change_ratio", "ratio",
-                                         "New level / old level - 1 of what is confirmed, open or tentative."};
-    FOR_EACH(const struct history_series, s, gate->series, gate->count) {
-        const double value = s->finding == FINDING_OPEN ? s->level : s->shift;
-        if (s->finding < FINDING_CONFIRMED || s->finding > FINDING_TENTATIVE)
-            continue;
-        add_sample(m, &change, value,
-                   (struct result_label[]){{"case", s->case_id},
-                                           {"timer", s->timer},
-                                           {"kind", s->is_kpi     ? "kpi"
-                                                    : s->is_class ? "class"
-                                                                  : "case"},
-                                           {"finding", history_finding_names[s->finding]},
-                                           {"worse", s->slower ? "1" : "0"},
-                                           {"channel", gate->channel},
-                                           {"gpu", gate->device},
-                                           {NULL, NULL}});
-    }
-}
 
 static void write_count(struct metrics *m, const struct history_gate *gate, const char *state, size_t count)
 {
@@ -246,6 +219,8 @@ void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
 {
     static const struct family verdict = {"gate_regression", NULL,
                                           "1: something is slower for good, broken or missing; 0: nothing is."};
+    static const struct family change = {"gate_change_ratio", "ratio",
+                                         "New level / old level - 1 of what is confirmed, open or tentative."};
     static const struct family judged = {"gate_run_timestamp_seconds", "seconds",
                                          "When the run that was judged started, in Unix time."};
     struct metrics m = {.out = out, .prefix = "rooftile_"};
@@ -257,7 +232,19 @@ void report_gate_openmetrics(struct text *out, const struct history_gate *gate)
     write_count(&m, gate, "quiet", gate->quiet);
     write_count(&m, gate, "faster", gate->faster);
     write_count(&m, gate, "too_noisy", gate->too_noisy);
-    write_changes(&m, gate);
+    FOR_EACH(const struct history_series, s, gate->series, gate->count)
+        if (s->finding >= FINDING_CONFIRMED && s->finding <= FINDING_TENTATIVE)
+            add_sample(&m, &change, s->finding == FINDING_OPEN ? s->level : s->shift,
+                       (struct result_label[]){{"case", s->case_id},
+                                               {"timer", s->timer},
+                                               {"kind", s->is_kpi     ? "kpi"
+                                                        : s->is_class ? "class"
+                                                                      : "case"},
+                                               {"finding", history_finding_names[s->finding]},
+                                               {"worse", s->slower ? "1" : "0"},
+                                               labels[0],
+                                               labels[1],
+                                               labels[2]});
     add_sample(&m, &judged, unix_time(gate->run), labels);
     finish(&m);
 }
