@@ -82,7 +82,7 @@ enum {
     COLUMN_PROSE = 4,     /* the last column: sentences, wrapped in the remaining width, or on a line of their own */
     COLUMN_INITIALS = 8,  /* text: shortened instead of dropped, to the first two letters of words; hidden if all of
                              several rows have the same */
-    COLUMN_LINK = 16,     /* keys of sections (HTML) */
+    COLUMN_LINK = 16,     /* flags, by which the page can filter its cases (HTML) */
     COLUMN_OPTIONAL = 32, /* of a field: 0 and "" mean unknown */
     COLUMN_TEST = 64,     /* JUnit: names the row if it is a test */
     COLUMN_VERDICT = 128, /* JUnit: outcome of the test; TONE_BAD is a failure, TONE_DIM skipped */

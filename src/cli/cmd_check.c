@@ -225,27 +225,6 @@ static const struct execution injections[] = {
     {.title = "one changed output element", .verify_only = true, .inject = INJECT_FLIP_OUTPUT},
     {.title = "one changed input element", .verify_only = true, .inject = INJECT_PERTURB_INPUT}};
 
-/* ---- documentation ---- */
-
-/* Prints the parameters of built-in kernels that lack a description; returns their number. */
-static size_t undocumented(const struct catalog *catalog, struct arena *arena)
-{
-    const char *const *dirs = NULL;
-    size_t dir_count = 0, count = 0, missing = 0;
-    struct err none = {0};
-    const struct manifest *const *all = catalog_all(&count, catalog);
-    if (catalog_default_dirs(&dirs, &dir_count, arena, &none))
-        return 0;
-    for (size_t k = 0; k < count; k++)
-        FOR_EACH(const struct param, param, all[k]->params, all[k]->param_count)
-            if (!param->doc && !param->implied &&
-                COUNT_WHERE(dir, dirs, dir_count, text_starts(all[k]->path, *dir)) > 0) {
-                printf("error    %s: 'doc' does not say what %s means\n", all[k]->path, param->name);
-                missing++;
-            }
-    return missing;
-}
-
 /* ---- the command ---- */
 
 enum status cmd_check(struct call *call, struct err *err)
@@ -268,7 +247,7 @@ enum status cmd_check(struct call *call, struct err *err)
     for (size_t k = 0; k < catalog->count; k++)
         if (catalog->entries[k].problem)
             printf("error    %s\n", catalog->entries[k].problem);
-    size_t findings = catalog->count - good + undocumented(catalog, call->arena);
+    size_t findings = catalog->count - good;
     printf("%zu manifest%s read, %zu broken\n", catalog->count, text_s(catalog->count), findings);
     for (size_t k = 0; k < session.suite_count; k++)
         if (session.suites[k]->path && session.suites[k]->path[0])

@@ -118,18 +118,18 @@ static void put_words(struct text *out, const struct html_place *at, struct aren
     /* Rows of cases link to the table of all cases, rows of a site to their pages. */
     const char *link = keys && keys->page                  ? keys->page
                        : keys && keys->id && !at->t->named ? arena_printf(arena, "#%s", case_anchor(keys->id, arena))
-                       : at->t->columns[at->column].flags & COLUMN_LINK ? arena_printf(arena, "#%s", words)
-                                                                        : NULL;
-    if (link) {
+                                                           : NULL;
+    const bool filters = at->t->columns[at->column].flags & COLUMN_LINK; /* a link once the script has filters */
+    if (link || filters) {
         text_add(out, "<a");
-        html_attribute(out, "href", link);
+        html_attribute(out, link ? "href" : "data-flag", link ? link : words);
         text_add(out, ">");
     }
     words = !(at->t->columns[at->column].flags & COLUMN_PROSE)
                 ? text_cut(arena, at->first && at->names ? at->names[at->row] : words, LONG_NAME, " \u2026 ")
                 : words;
     (at->first ? put_name : html_put)(out, at->second && row->instead.kind ? row->instead.tone : cell->tone, words);
-    text_add(out, link ? "</a>" : "");
+    text_add(out, link || filters ? "</a>" : "");
 }
 
 /* Text that replaces a row's values spans all of its columns if it has a reason or is too long for one column. */

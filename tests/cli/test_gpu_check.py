@@ -169,7 +169,7 @@ def beside_the_fleet(home):
         found = step(document, "baseline")
         check(done.returncode == code, f"{name}: {done.returncode} {done.stdout} {done.stderr}")
         check(found["verdict"] == ("findings" if code else "pass"), f"{name}: {found}")
-    check("pointer_chase" in done.stdout, f"which of them: {done.stdout}")
+    check("latency cases" in done.stdout, f"which of them: {done.stdout}")
     done, _, _ = gpu_check(home, "--baseline", "nowhere.json", dir="by-none")
     check(done.returncode == 2 and "nowhere.json cannot be read" in done.stderr, done.stderr)
 

@@ -327,7 +327,7 @@ def one_sample(home, result):
     check("\u00b195 %" not in page and "\u00b10 %" not in page, "a spread of one sample")
     svg = run("report", "one.result.json", "--format", "svg", "--picture", "kernels", home=home).stdout
     check("<title" in svg and "x" * 79 not in svg, "a long name in a picture")
-    check('<a href="#interference">interference</a>' in page, "a flag leads to its cases")
+    check('<a data-flag="interference">interference</a>' in page, "a flag leads to its cases")
     check(re.search(r"\d+ of \d+ cases? (was|were) disturbed.*: do not compare", page) and ">With interference<" not in page, "no sentence on interference")
 
 

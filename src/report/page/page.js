@@ -277,6 +277,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.body.append(tip);
   const tables = [...document.querySelectorAll("table.cases")].filter(t => t.tBodies[0]?.rows.length).map(case_table);
   rest.remove();
+  for (const link of document.querySelectorAll("a[data-flag]")) if ($(link.dataset.flag)) link.href = "#" + link.dataset.flag;
   document.addEventListener("click", e => {
     const head = e.target.closest?.("table.cases tbody th");
     if (head) location.hash = encodeURIComponent(head.parentElement.id);
