@@ -15,21 +15,12 @@ enum status noise_file_path(const char **path, const struct result *result, bool
 }
 
 /* Checks the relative standard deviation of a case or class. */
-static enum status check_sigma(double sigma, const cJSON *json, struct err *err)
+static enum status check_sigma(UNUSED void *base, const cJSON *json, struct err *err)
 {
-    return sigma > 0 && sigma < 10
+    const cJSON *sigma = json_member(json, "sigma");
+    return sigma->valuedouble > 0 && sigma->valuedouble < 10
                ? STATUS_OK
-               : json_fail(json_member(json, "sigma"), err, "%g is no relative standard deviation", sigma);
-}
-
-static enum status check_case(void *base, const cJSON *json, struct err *err)
-{
-    return check_sigma(((const struct noise_case *)base)->sigma, json, err);
-}
-
-static enum status check_class(void *base, const cJSON *json, struct err *err)
-{
-    return check_sigma(((const struct noise_class *)base)->sigma, json, err);
+               : json_fail(sigma, err, "%g is no relative standard deviation", sigma->valuedouble);
 }
 
 #define RECORD_STRUCT struct noise_case
@@ -39,7 +30,7 @@ static const struct record_field case_fields[] = {
     FIELD_F64("sigma", sigma, RECORD_REQUIRED),
     FIELD_U64("trials", trials, RECORD_REQUIRED),
 };
-static const struct record case_record = {RECORD_TABLE(case_fields), .check = check_case};
+static const struct record case_record = {RECORD_TABLE(case_fields), .check = check_sigma};
 #undef RECORD_STRUCT
 
 #define RECORD_STRUCT struct noise_class
@@ -48,7 +39,7 @@ static const struct record_field class_fields[] = {
     FIELD_F64("sigma", sigma, RECORD_REQUIRED),
     FIELD_U64("cases", cases, RECORD_REQUIRED),
 };
-static const struct record class_record = {RECORD_TABLE(class_fields), .check = check_class};
+static const struct record class_record = {RECORD_TABLE(class_fields), .check = check_sigma};
 #undef RECORD_STRUCT
 
 #define RECORD_STRUCT struct noise_file

@@ -383,16 +383,6 @@ enum status database_migrate_to(struct history *history, int version, struct err
     return database_end(history);
 }
 
-/* Returns SQLite's URI for the file, with special characters escaped. */
-static const char *address_at_rest(const char *path, struct text *address)
-{
-    text_add(address, "file:");
-    for (; *path; path++)
-        text_addf(address, strchr("%?#", *path) ? "%%%02X" : "%c", (unsigned char)*path);
-    text_add(address, "?immutable=1");
-    return address->data;
-}
-
 /* Readers of a history need auxiliary files beside it. If these cannot be created, and no writer has left any, nobody
  * is writing to the history, and it is opened as immutable. */
 static int open_file(struct history *history, enum history_access access)
@@ -405,7 +395,11 @@ static int open_file(struct history *history, enum history_access access)
     const bool at_rest = access == HISTORY_READ &&
                          faccessat(AT_FDCWD, path_dir(&arena, history->path), W_OK, AT_EACCESS) &&
                          !file_exists(arena_printf(&arena, "%s-wal", history->path));
-    return sqlite3_open_v2(at_rest ? address_at_rest(history->path, &address) : history->path, &history->db,
+    text_add(&address, "file:"); /* SQLite's URI for the file, with special characters escaped */
+    for (const char *at = history->path; *at; at++)
+        text_addf(&address, strchr("%?#", *at) ? "%%%02X" : "%c", (unsigned char)*at);
+    text_add(&address, "?immutable=1");
+    return sqlite3_open_v2(at_rest ? address.data : history->path, &history->db,
                            flags[access] | (at_rest ? SQLITE_OPEN_URI : 0), NULL);
 }
 

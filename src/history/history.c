@@ -20,9 +20,9 @@ enum status history_open(struct history **history, const char *path, enum histor
     return status;
 }
 
-double history_in_unit(bool higher_is_better, double shift)
+double history_in_unit(const struct history_series *row, double shift)
 {
-    return higher_is_better ? 1 / (1 + shift) - 1 : shift;
+    return row->higher_is_better ? 1 / (1 + shift) - 1 : shift;
 }
 
 void history_close(struct history *history)

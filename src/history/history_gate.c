@@ -20,7 +20,7 @@ static void judge_open(struct history_series *s, const struct history_judging *j
     const double level = history_open_level(s, &first);
     if (!first || level <= log1p(judging->options->delta))
         return;
-    s->level = history_in_unit(s->higher_is_better, expm1(level));
+    s->level = history_in_unit(s, expm1(level));
     if (s->finding == FINDING_BROKEN || s->finding == FINDING_MISSING || (s->finding == FINDING_CONFIRMED && s->slower))
         return;
     s->finding = FINDING_OPEN;
@@ -38,7 +38,7 @@ static void judge_alarm(struct history_series *s, const struct history_judging *
         return;
     s->finding = v->state == GATE_CONFIRMED ? FINDING_CONFIRMED : FINDING_TENTATIVE;
     s->slower = v->slower;
-    s->shift = history_in_unit(s->higher_is_better, v->shift);
+    s->shift = history_in_unit(s, v->shift);
     s->baseline = s->is_class ? NAN : s->higher_is_better ? 1 / v->baseline_ns : v->baseline_ns;
     s->since = judging->window.runs[v->tau].started_at;
     s->cause = history_cause(judging, s, v->tau, judging->window.run_count - 1);
@@ -80,7 +80,7 @@ static void judge_improvement(struct history_series *s, const struct history_jud
     if (!alarm || s->finding != FINDING_NONE)
         return;
     s->finding = FINDING_IMPROVED;
-    s->shift = history_in_unit(s->higher_is_better, alarm->shift);
+    s->shift = history_in_unit(s, alarm->shift);
     s->baseline = s->is_class ? NAN : s->higher_is_better ? 1 / alarm->baseline : alarm->baseline;
     s->since = alarm->tau_at;
     s->cause = alarm->cause;

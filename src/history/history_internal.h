@@ -99,7 +99,7 @@ void history_judge(struct history_judging *judging);
 
 /* Converts a shift or level in which larger is worse into the values' own unit. Where higher values are better, the
  * gate uses their inverse. */
-double history_in_unit(bool higher_is_better, double shift);
+double history_in_unit(const struct history_series *row, double shift);
 
 /* Returns a label for the cause of the shift, by comparison with the last run before `tau` that has the series. */
 const char *history_cause(const struct history_judging *judging, const struct history_series *row, size_t tau,

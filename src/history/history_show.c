@@ -55,30 +55,29 @@ static void add_prediction_error(struct document *document, const struct history
                       spark(&row, w->run_count, document->arena));
 }
 
+/* "+4.2 % since 2026-11-25" */
+static const char *since(double change, const char *at, struct arena *arena)
+{
+    return arena_printf(arena, "%s since %.10s", units_change((char[UNITS_TEXT]){0}, change), at);
+}
+
 /* What is known about a series: its tone, too. */
 static struct cell remark(const struct history_window *w, const struct history_series *row, struct arena *arena)
 {
     const struct history_alarm *first = NULL, *better = history_improvement(w, row);
     const double level = history_open_level(row, &first), sign = row->higher_is_better ? -1 : 1;
     const struct history_point *last = row->points ? &row->points[w->run_count - 1] : NULL;
-    char words[UNITS_TEXT];
     if (row->retired)
         return cell_text("accepted as gone");
     if (first)
-        return cell_toned(arena_printf(arena, "open: %s since %.10s",
-                                       units_change(words, history_in_unit(row->higher_is_better, expm1(level))),
-                                       first->tau_at),
-                          TONE_BAD);
+        return cell_toned(
+            arena_printf(arena, "open: %s", since(history_in_unit(row, expm1(level)), first->tau_at, arena)), TONE_BAD);
     if (row->finding == FINDING_TENTATIVE || row->finding == FINDING_CONFIRMED)
-        return cell_toned(arena_printf(arena, "%s since %.10s", units_change(words, row->shift), row->since),
-                          row->finding == FINDING_TENTATIVE ? TONE_DOUBT
-                          : sign * row->shift > 0           ? TONE_BAD
-                                                            : TONE_GOOD);
+        return cell_toned(since(row->shift, row->since, arena), row->finding == FINDING_TENTATIVE ? TONE_DOUBT
+                                                                : sign * row->shift > 0           ? TONE_BAD
+                                                                                                  : TONE_GOOD);
     if (better)
-        return cell_toned(arena_printf(arena, "%s since %.10s",
-                                       units_change(words, history_in_unit(row->higher_is_better, better->shift)),
-                                       better->tau_at),
-                          TONE_GOOD);
+        return cell_toned(since(history_in_unit(row, better->shift), better->tau_at, arena), TONE_GOOD);
     return cell_text(last && last->present && !values_of(row, w->run_count)
                          ? arena_printf(arena, "%s in every run: %s", last->status, last->reason)
                          : "");
@@ -165,7 +164,7 @@ static const char *remarks(const struct history_window *w, const struct history_
     FOR_EACH(const struct history_alarm, alarm, row->alarms, row->alarm_count)
         if (alarm->tau == w->runs[run].started)
             said = arena_printf(arena, "%s%s from here on (%s); ", said,
-                                units_change(change, history_in_unit(row->higher_is_better, alarm->shift)),
+                                units_change(change, history_in_unit(row, alarm->shift)),
                                 alarm->open       ? "open"
                                 : alarm->accepted ? "accepted"
                                                   : "closed");
@@ -242,24 +241,10 @@ static void add_lines(struct chart *chart, const struct history_window *w, const
             name = row->changed[run] ? identity_words(row->changed[run], chart->arena) : "accepted";
         for (size_t k = 0; k < row->alarm_count; k++)
             if (row->alarms[k].tau == w->runs[run].started)
-                name = arena_strdup(chart->arena,
-                                    units_change(words, history_in_unit(row->higher_is_better, row->alarms[k].shift)));
+                name = arena_strdup(chart->arena, units_change(words, history_in_unit(row, row->alarms[k].shift)));
         if (name)
             chart_line(chart, CHART_BOUNDARY, name,
                        (double[]){(double)run - 0.5, chart->y.low, (double)run - 0.5, chart->y.high});
-    }
-}
-
-static void add_values(struct chart *chart, const struct history_window *w, const struct history_series *row)
-{
-    struct chart_series *curve = chart_add(chart, CHART_CURVE, "", 0);
-    for (size_t k = 0; k < w->run_count; k++) {
-        const double value = row->points[k].value;
-        char words[UNITS_TEXT];
-        struct chart_point *point = chart_point(chart, curve, (double)k, value > 0 ? value : NAN);
-        point->name = arena_printf(chart->arena, "%.16s", w->runs[k].started_at);
-        point->said = arena_printf(chart->arena, "%.19s, commit %.12s\n%s", w->runs[k].started_at, w->runs[k].git,
-                                   units_quantity(words, value, row->shown_unit));
     }
 }
 
@@ -277,12 +262,19 @@ bool history_chart(struct document *document, const struct history_window *w, co
             "%s over %zu runs. Bands are 3 robust standard deviations around the median of runs of one level; dotted "
             "lines are where the level, the case or the environment changed.",
             row->is_kpi ? "Key figure" : "Time", w->run_count));
-    for (size_t k = 0; k < w->run_count; k++)
+    struct chart_series *curve = chart_add(chart, CHART_CURVE, "", 0);
+    for (size_t k = 0; k < w->run_count; k++) {
+        const double value = row->points[k].value;
+        char words[UNITS_TEXT];
+        struct chart_point *point = chart_point(chart, curve, (double)k, value > 0 ? value : NAN);
         dates[k] = arena_printf(arena, "%.10s", w->runs[k].started_at);
+        point->name = arena_printf(arena, "%.16s", w->runs[k].started_at);
+        point->said = arena_printf(arena, "%.19s, commit %.12s\n%s", w->runs[k].started_at, w->runs[k].git,
+                                   units_quantity(words, value, row->shown_unit));
+    }
     chart->flat = true;
     chart->x = (struct chart_axis){.title = "", .scale = CHART_NAMES, .names = dates, .name_count = w->run_count};
     chart->y = (struct chart_axis){.title = "", .unit = row->shown_unit, .scale = CHART_LINEAR};
-    add_values(chart, w, row);
     chart_fit(chart, true, 0);
     const double middle = (chart->y.low + chart->y.high) / 2; /* noise of one percent is not stretched to full height */
     chart_fit(chart, true, 0.06 * middle);

@@ -40,6 +40,11 @@ static const struct verdict_words *words_of(const struct compare_case *c)
     return c->state == COMPARE_JUDGED ? &words_of_verdict[c->shift.verdict] : &of_state[c->state];
 }
 
+static bool has_moved(const struct compare_case *c)
+{
+    return c->state == COMPARE_JUDGED && (c->shift.verdict == SHIFT_SLOWER || c->shift.verdict == SHIFT_FASTER);
+}
+
 /* ---- a shift's members ---- */
 
 /* put_shift fills the first three. */
@@ -187,13 +192,12 @@ static const char *why(const struct compare_case *c, const struct comparison *co
     const size_t interference = c->interference[0] + c->interference[1],
                  trials = c->shift.base_trials + c->shift.new_trials;
     const bool changed = c->cause == CAUSE_CODE || c->cause == CAUSE_LAUNCH || c->cause == CAUSE_INPUTS;
-    const bool moved = c->shift.verdict == SHIFT_SLOWER || c->shift.verdict == SHIFT_FASTER;
-    const char *cause = changed                           ? c->changes
-                        : c->cause == CAUSE_COMPILER      ? arena_printf(arena, "compiler: %s", c->changes)
-                        : c->cause == CAUSE_ENVIRONMENT   ? "environment (the same code)"
-                        : c->cause == CAUSE_CLOCK         ? "clock (as many cycles)"
-                        : c->cause == CAUSE_NONE && moved ? "cause unknown"
-                                                          : compare_cause_names[c->cause];
+    const char *cause = changed                                  ? c->changes
+                        : c->cause == CAUSE_COMPILER             ? arena_printf(arena, "compiler: %s", c->changes)
+                        : c->cause == CAUSE_ENVIRONMENT          ? "environment (the same code)"
+                        : c->cause == CAUSE_CLOCK                ? "clock (as many cycles)"
+                        : c->cause == CAUSE_NONE && has_moved(c) ? "cause unknown"
+                                                                 : compare_cause_names[c->cause];
     const char *text = cause;
     if (c->shift.reason == SHIFT_NOISY)
         text = arena_printf(arena, "noise hides less than %s", change_words(c->shift.mde, arena));
@@ -330,11 +334,6 @@ static struct table *visible_rows(const struct table *all, const struct comparis
 }
 
 /* ---- the verdict, and what to do ---- */
-
-static bool has_moved(const struct compare_case *c)
-{
-    return c->state == COMPARE_JUDGED && (c->shift.verdict == SHIFT_SLOWER || c->shift.verdict == SHIFT_FASTER);
-}
 
 /* The command that shows more of a changed case. */
 static const char *command_of(const struct compare_case *c, struct arena *arena)
@@ -502,9 +501,9 @@ static struct table *page_rows(const struct comparison *comparison, unsigned par
     changed->columns = columns;
     changed->rest = "the data of the page has all";
     for (size_t k = 0; k < changed->row_count; k++) {
-        struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
-        *keys = (struct row_keys){.id = changed->rows[k].cells[ID].text};
-        changed->rows[k].keys = changed->rows[k].cells[NEW].kind || changed->rows[k].cells[NEW].text ? keys : NULL;
+        const struct row_keys keys = {.id = changed->rows[k].cells[ID].text};
+        const struct cell *new = &changed->rows[k].cells[NEW];
+        changed->rows[k].keys = new->kind || new->text ? arena_copy(arena, &keys, sizeof(keys)) : NULL;
     }
     return changed;
 }

@@ -265,12 +265,11 @@ static struct table *findings_of(const struct moved *list, size_t count, struct 
     struct table *table = TABLE(arena, columns);
     for (size_t k = 0; k < count; k++) {
         const struct history_series *s = list[k].first;
-        struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
-        keys->page = list[k].key ? arena_printf(arena, "#%s", list[k].key) : NULL;
+        const struct row_keys keys = {.page = list[k].key ? arena_printf(arena, "#%s", list[k].key) : NULL};
         table_add(table, (struct cell[]){cell_text(name_of(&list[k], arena)), word(s),
                                          list[k].count == 1 ? cell_quantity(s->this_run, s->shown_unit) : cell_absent(),
                                          cell_text(story(&list[k], arena))})
-            ->keys = keys;
+            ->keys = arena_copy(arena, &keys, sizeof(keys));
     }
     table->most_rows = MOST_ROWS;
     table->rest = "--format json has them all";

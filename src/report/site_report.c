@@ -44,8 +44,7 @@ void site_document(struct document *document, const struct site_page *pages, siz
     for (size_t k = 0; k < count; k++) {
         const struct site_page *page = order[k];
         const size_t missing = page->window ? history_missing(page->window, newest) : 0;
-        struct row_keys *keys = arena_alloc(arena, sizeof(*keys));
-        keys->page = page->file;
+        const struct row_keys keys = {.page = page->file};
         late += missing > 0;
         if (page->verdict.tone == TONE_BAD && bad++ < 3)
             worst = arena_printf(arena, "%s\n%s: %.*s", worst, page->title, first_change(page->change), page->change);
@@ -57,7 +56,7 @@ void site_document(struct document *document, const struct site_page *pages, siz
                                          cell_toned(page->window ? history_trend(page->window, arena) : "",
                                                     page->verdict.tone),
                                          cell_text(*page->change ? page->change : page->words)})
-            ->keys = keys;
+            ->keys = arena_copy(arena, &keys, sizeof(keys));
     }
     document->title = "rooftile";
     document->mark = bad     ? cell_toned(arena_printf(arena, "%zu to look at", bad), TONE_BAD)
