@@ -94,7 +94,7 @@ struct comparison {
     size_t class_count;
     const struct compare_kpi *kpis;
     size_t kpi_count;
-    const struct compare_difference *differences;
+    struct compare_difference *differences;
     size_t difference_count;
     bool same_fingerprint;
     bool learned_noise;                 /* a noise file of this device was used */

@@ -99,70 +99,62 @@ enum status compare_kpis(struct comparison *comparison, struct arena *arena, str
 
 /* ---- other differences ---- */
 
-struct differences {
-    struct compare_difference *list;
-    size_t count;
-    struct arena *arena;
-};
-
-static void differ(struct differences *differences, const char *what, const char *base, const char *now)
+static void differ(struct comparison *to, const char *what, const char *base, const char *now)
 {
-    base = base ? base : "";
-    now = now ? now : "";
-    if (strcmp(base, now) != 0 && differences->count < MOST_DIFFERENCES)
-        differences->list[differences->count++] = (struct compare_difference){what, base, now};
+    const struct compare_difference difference = {what, text_or_empty(base), text_or_empty(now)};
+    if (strcmp(difference.base, difference.now) != 0 && to->difference_count < MOST_DIFFERENCES)
+        to->differences[to->difference_count++] = difference;
 }
 
-static void differ_ceiling(struct differences *d, const char *name, const struct ceiling *a, const struct ceiling *b,
-                           const char *unit)
+static void differ_ceiling(struct comparison *to, const char *name, const struct ceiling *a, const struct ceiling *b,
+                           const char *unit, struct arena *arena)
 {
     const double was = ceiling_value(a), is = ceiling_value(b);
     char before[UNITS_TEXT], after[UNITS_TEXT];
     const bool alike = was > 0 && is > 0 && fabs(is / was - 1) <= ceiling_tolerance;
     if (!alike && (was > 0 || is > 0))
-        differ(d, arena_printf(d->arena, "ceiling %s", name),
-               arena_printf(d->arena, "%s (%s)", units_rate(before, was, unit), ceiling_kind(a)),
-               arena_printf(d->arena, "%s (%s)", units_rate(after, is, unit), ceiling_kind(b)));
+        differ(to, arena_printf(arena, "ceiling %s", name),
+               arena_printf(arena, "%s (%s)", units_rate(before, was, unit), ceiling_kind(a)),
+               arena_printf(arena, "%s (%s)", units_rate(after, is, unit), ceiling_kind(b)));
 }
 
-void compare_differences(struct comparison *comparison, struct arena *arena)
+void compare_differences(struct comparison *to, struct arena *arena)
 {
-    const struct result *a = comparison->base, *b = comparison->now;
+    const struct result *a = to->base, *b = to->now;
     const struct machine *was = &a->machine, *is = &b->machine;
     struct identity_fact x, y;
-    struct differences d = {.list = arena_array(arena, MOST_DIFFERENCES, sizeof(*d.list)), .arena = arena};
-    differ(&d, "rooftile", a->tool_version, b->tool_version);
-    differ(&d, "rooftile git", a->tool_git, b->tool_git);
-    differ(&d, "commit", a->commit, b->commit);
-    differ(&d, "suite", a->config_sha256, b->config_sha256);
-    differ(&d, "kernel compiler", a->compiler, b->compiler);
-    differ(&d, "seed", arena_printf(arena, "%llu", (unsigned long long)a->seed),
+    to->differences = arena_array(arena, MOST_DIFFERENCES, sizeof(*to->differences));
+    differ(to, "rooftile", a->tool_version, b->tool_version);
+    differ(to, "rooftile git", a->tool_git, b->tool_git);
+    differ(to, "commit", a->commit, b->commit);
+    differ(to, "suite", a->config_sha256, b->config_sha256);
+    differ(to, "kernel compiler", a->compiler, b->compiler);
+    differ(to, "seed", arena_printf(arena, "%llu", (unsigned long long)a->seed),
            arena_printf(arena, "%llu", (unsigned long long)b->seed));
-    differ(&d, "host", a->host_id_hash, b->host_id_hash);
-    differ(&d, "operating system", a->os, b->os);
-    differ(&d, "CPU", a->cpu_name, b->cpu_name);
-    differ(&d, "container", a->container, b->container);
+    differ(to, "host", a->host_id_hash, b->host_id_hash);
+    differ(to, "operating system", a->os, b->os);
+    differ(to, "CPU", a->cpu_name, b->cpu_name);
+    differ(to, "container", a->container, b->container);
     for (size_t k = 0; result_fact(&x, a, k, arena) && result_fact(&y, b, k, arena); k++)
-        differ(&d, x.name, x.value, y.value);
+        differ(to, x.name, x.value, y.value);
     for (size_t k = 0; k < a->env_count + b->env_count; k++) { /* variables that only the new result has come last */
         const struct result_label *set = k < a->env_count ? &a->env[k] : &b->env[k - a->env_count];
         const struct result_label *old = FIND_ROW(a->env, a->env_count, key, set->key);
         const struct result_label *new = FIND_ROW(b->env, b->env_count, key, set->key);
         if (k < a->env_count || !old || !*old->value)
-            differ(&d, arena_printf(arena, "$%s", set->key), old ? old->value : "", new ? new->value : "");
+            differ(to, arena_printf(arena, "$%s", set->key), old ? old->value : "", new ? new->value : "");
     }
-    differ(&d, "ceilings", was->level_count || was->unit_count ? "known" : "none",
+    differ(to, "ceilings", was->level_count || was->unit_count ? "known" : "none",
            is->level_count || is->unit_count ? "known" : "none");
     for (uint32_t k = 0; k < is->level_count; k++)
         for (uint32_t n = 0; n < was->level_count; n++)
             if (!strcmp(was->levels[n].name, is->levels[k].name))
-                differ_ceiling(&d, is->levels[k].name, &was->levels[n].bandwidth, &is->levels[k].bandwidth, "B/s");
+                differ_ceiling(to, is->levels[k].name, &was->levels[n].bandwidth, &is->levels[k].bandwidth, "B/s",
+                               arena);
     for (uint32_t k = 0; k < is->unit_count; k++) {
         const struct machine_unit *unit = machine_unit(was, is->units[k].name);
         if (unit)
-            differ_ceiling(&d, unit->name, &unit->peak, &is->units[k].peak, machine_unit_rate(unit->name));
+            differ_ceiling(to, unit->name, &unit->peak, &is->units[k].peak, machine_unit_rate(unit->name), arena);
     }
-    comparison->differences = d.list;
-    comparison->difference_count = d.count;
-    comparison->same_fingerprint = a->fingerprint[0] && !strcmp(a->fingerprint, b->fingerprint);
+    to->same_fingerprint = a->fingerprint[0] && !strcmp(a->fingerprint, b->fingerprint);
 }

@@ -374,17 +374,10 @@ static void add_head(struct document *document, const struct fleet *fleet, const
 
 static void add_end(struct document *document, const struct fleet *fleet, const char *counts)
 {
-    static const struct {
-        const char *word;
-        enum tone tone;
-    } marks[] = {{"ALIKE", TONE_GOOD},
-                 {"OUTLIERS", TONE_BAD},
-                 {"", 0},
-                 {"NOTHING READ", TONE_DOUBT},
-                 {"TOO FEW TO TELL", TONE_DOUBT}};
+    static const char *const marks[] = {"ALIKE", "OUTLIERS", "", "NOTHING READ", "TOO FEW TO TELL"};
     const int code = fleet_exit_code(fleet, false);
     const char *verdict = verdict_of(fleet, document->arena);
-    document->mark = cell_toned(marks[code].word, marks[code].tone);
+    document->mark = cell_toned(marks[code], code == 0 ? TONE_GOOD : code == 1 ? TONE_BAD : TONE_DOUBT);
     document->verdict = *verdict ? arena_printf(document->arena, "%s\n%s", verdict, counts) : counts;
     if (code == 1)
         document->action =
