@@ -33,6 +33,8 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 char *arena_strdup(struct arena *arena, const char *string);
 char *arena_strndup(struct arena *arena, const char *string, size_t length);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
+/* Returns an array of pointers to the items, which are of `size` bytes each, for sorting; it has room for one more. */
+void *arena_pointers(struct arena *arena, const void *items, size_t count, size_t size);
 /* Passes ownership of memory from malloc to the arena. */
 void arena_own(struct arena *arena, void *memory);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -125,6 +125,14 @@ void *arena_copy(struct arena *arena, const void *data, size_t size)
     return copy;
 }
 
+void *arena_pointers(struct arena *arena, const void *items, size_t count, size_t size)
+{
+    const char **pointers = arena_array(arena, count + 1, sizeof(*pointers));
+    for (size_t k = 0; k < count; k++)
+        pointers[k] = (const char *)items + k * size;
+    return pointers;
+}
+
 char *arena_strdup(struct arena *arena, const char *string)
 {
     return string ? arena_copy(arena, string, strlen(string) + 1) : NULL;

@@ -102,10 +102,8 @@ static const struct table *cases_of(const struct aa *aa, bool all)
         {.key = "too_noisy", OF_CASE(too_noisy)},
         {.title = "", .flags = COLUMN_PROSE},
     };
-    const struct noise_case **order = arena_array(aa->arena, aa->count + 1, sizeof(*order));
+    const struct noise_case **order = arena_pointers(aa->arena, aa->cases, aa->count, sizeof(*aa->cases));
     struct table *table = TABLE(aa->arena, columns);
-    for (size_t k = 0; k < aa->count; k++)
-        order[k] = &aa->cases[k];
     qsort(order, aa->count, sizeof(*order), by_sigma);
     for (size_t k = 0; k < aa->count; k++)
         table_add_object(table, order[k])->cells[COUNT_OF(columns) - 1] =

@@ -58,9 +58,7 @@ static int by_id(const void *a, const void *b)
 static enum status index_of(const struct result_case ***out, const struct result *result, const char *which,
                             struct arena *arena, struct err *err)
 {
-    const struct result_case **cases = arena_array(arena, result->case_count + 1, sizeof(*cases));
-    for (size_t k = 0; k < result->case_count; k++)
-        cases[k] = &result->cases[k];
+    const struct result_case **cases = arena_pointers(arena, result->cases, result->case_count, sizeof(*result->cases));
     qsort(cases, result->case_count, sizeof(*cases), by_id);
     for (size_t k = 1; k < result->case_count; k++)
         if (!by_id(&cases[k - 1], &cases[k]))

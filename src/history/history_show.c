@@ -291,19 +291,11 @@ bool history_chart(struct document *document, const struct history_window *w, co
 }
 
 /* Series that moved come first: open alarms, then improvements. */
-static void by_news(const struct history_window *w, const struct history_series **rows, size_t count)
+static int rank_of(const struct history_window *w, const struct history_series *row)
 {
-    size_t kept = 0;
-    for (int news = 0; news < 2; news++)
-        for (size_t k = kept; k < count; k++) {
-            const struct history_alarm *first = NULL;
-            const struct history_series *row = rows[k];
-            history_open_level(row, &first);
-            if (!(news ? history_improvement(w, row) : first))
-                continue;
-            memmove(&rows[kept + 1], &rows[kept], (k - kept) * sizeof(const struct history_series *));
-            rows[kept++] = row;
-        }
+    const struct history_alarm *first = NULL;
+    history_open_level(row, &first);
+    return first ? 0 : history_improvement(w, row) ? 1 : 2;
 }
 
 enum status history_show(struct document *document, struct history *history, const char *channel, const char *device,
@@ -318,12 +310,13 @@ enum status history_show(struct document *document, struct history *history, con
         return err->status;
     document->title = arena_printf(arena, "%s, %s", w.device, w.channel);
     const struct history_series **rows = arena_array(arena, w.row_count + 1, sizeof(*rows));
-    FOR_EACH(const struct history_series, row, w.rows, w.row_count)
-        if (!row->is_class && text_filtered(globs, glob_count, row->case_id, row->label))
-            rows[count++] = row;
+    for (int rank = 0; rank < 3; rank++)
+        FOR_EACH(const struct history_series, row, w.rows, w.row_count)
+            if (!row->is_class && rank_of(&w, row) == rank &&
+                text_filtered(globs, glob_count, row->case_id, row->label))
+                rows[count++] = row;
     if (!count)
         return err_set(err, ERR_CONFIG, "no series matches; 'rooftile history show' lists them");
-    by_news(&w, rows, count);
     document_text(document, 0, TONE_PLAIN, "%s, channel %s: %zu run%s, %.10s to %.10s\n\n", w.device, w.channel,
                   w.run_count, text_s(w.run_count), w.runs[0].started_at, w.runs[w.run_count - 1].started_at);
     if (count > 1) {

@@ -57,9 +57,7 @@ static int by_verdict(const void *a, const void *b)
 
 static const struct code_pair **sorted(const struct codediff *diff, struct arena *arena)
 {
-    const struct code_pair **pairs = arena_array(arena, diff->count + 1, sizeof(*pairs));
-    for (size_t k = 0; k < diff->count; k++)
-        pairs[k] = &diff->pairs[k];
+    const struct code_pair **pairs = arena_pointers(arena, diff->pairs, diff->count, sizeof(*diff->pairs));
     qsort(pairs, diff->count, sizeof(*pairs), by_verdict);
     return pairs;
 }

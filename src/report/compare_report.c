@@ -262,9 +262,8 @@ static int by_rank(const void *a, const void *b)
 
 static const struct compare_case **ranked(const struct comparison *comparison, struct arena *arena)
 {
-    const struct compare_case **order = arena_array(arena, comparison->case_count + 1, sizeof(*order));
-    for (size_t k = 0; k < comparison->case_count; k++)
-        order[k] = &comparison->cases[k];
+    const struct compare_case **order =
+        arena_pointers(arena, comparison->cases, comparison->case_count, sizeof(*comparison->cases));
     qsort(order, comparison->case_count, sizeof(*order), by_rank);
     return order;
 }

@@ -62,13 +62,12 @@ static void add_pair(struct table *table, struct sides *sides, const struct resu
     put_side(&cells[A_TIME], a);
     put_side(&cells[B_TIME], b);
     cells[SPEED] = cell_number(speed);
-    if (speed > 0)
-        cells[SPEED].text = arena_printf(sides->arena, "%.3gx", speed);
     cells[BOUNDS] = reason ? cell_unknown(NULL) : cell_bool(!other);
     cells[BOUNDS].text = other ? "another bound" : "";
     if (reason)
         cells[REASON] = cell_text(reason);
     if (speed > 0) {
+        cells[SPEED].text = arena_printf(sides->arena, "%.3gx", speed);
         sides->log_speed += log(speed);
         sides->pairs++;
     }

@@ -349,7 +349,7 @@ static void add_page(struct document *document, const struct history_gate *gate,
                          found[FINDING_MISSING],
                  better = gate->faster + found[FINDING_IMPROVED], open = found[FINDING_TENTATIVE] + gate->learning;
     const size_t same = gate->count > worse + better + open ? gate->count - worse - better - open : 0;
-    const struct history_series **series = arena_array(arena, gate->count + 1, sizeof(*series));
+    const struct history_series **series = arena_pointers(arena, gate->series, gate->count, sizeof(*gate->series));
     size_t charts = 0;
     table_member(tiles, NULL, "slower, broken or missing", cell_tile(worse, TONE_BAD));
     table_member(tiles, NULL, "faster", cell_tile(better, TONE_GOOD));
@@ -368,8 +368,6 @@ static void add_page(struct document *document, const struct history_gate *gate,
         m->key = key;
         charts++;
     }
-    for (size_t k = 0; k < gate->count; k++)
-        series[k] = &gate->series[k];
     document->sections[at].table = findings_of(list, count, arena);
     document_folded(document, SHOW_HTML, "all", "All series", history_list(gate->window, series, gate->count, arena))
         ->folded = count > 0;

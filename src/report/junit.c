@@ -113,36 +113,27 @@ static const struct cell *flagged(const struct table *table, size_t row, unsigne
     return NULL;
 }
 
-static const struct table *tests_of(const struct section *section)
-{
-    return section->table && (!section->show || section->show & SHOW_TESTS) ? section->table : NULL;
-}
-
 void render_junit(struct text *out, const struct document *document, UNUSED const struct report_options *options)
 {
     SCOPED(arena_release) struct arena arena = {0};
     struct junit_suite suite = {.name = arena_printf(&arena, "rooftile %s", document->name),
                                 .timestamp = document->date,
                                 .properties = table_record(&arena)};
-    size_t rows = 0;
-    for (size_t k = 0; k < document->count; k++)
-        rows += tests_of(&document->sections[k]) ? document->sections[k].table->row_count : 0;
-    suite.cases = arena_array(&arena, rows + 1, sizeof(*suite.cases));
-    for (size_t k = 0; k < document->count; k++) {
-        const struct table *table = tests_of(&document->sections[k]);
-        if (table && table->record && document->sections[k].show == SHOW_TESTS)
+    FOR_EACH(const struct section, section, document->sections, document->count) {
+        const struct table *table = !section->show || section->show & SHOW_TESTS ? section->table : NULL;
+        if (table && table->record && section->show == SHOW_TESTS)
             suite.properties = table;
         for (size_t row = 0; table && !table->record && row < table->row_count; row++) {
             const struct cell *name = flagged(table, row, COLUMN_TEST), *verdict = flagged(table, row, COLUMN_VERDICT);
             if (name && verdict)
-                suite.cases[suite.count++] =
-                    (struct junit_case){.name = name->text,
-                                        .class_name = document->name,
-                                        .outcome = verdict->tone == TONE_BAD   ? JUNIT_FAILURE
-                                                   : verdict->tone == TONE_DIM ? JUNIT_SKIPPED
-                                                                               : JUNIT_PASSED,
-                                        .type = text_lower(text_or_empty(verdict->text), &arena),
-                                        .message = row_words(table, row, &arena)};
+                ARENA_PUSH(&arena, suite.cases, suite.count,
+                           (struct junit_case){.name = name->text,
+                                               .class_name = document->name,
+                                               .outcome = verdict->tone == TONE_BAD   ? JUNIT_FAILURE
+                                                          : verdict->tone == TONE_DIM ? JUNIT_SKIPPED
+                                                                                      : JUNIT_PASSED,
+                                               .type = text_lower(text_or_empty(verdict->text), &arena),
+                                               .message = row_words(table, row, &arena)});
         }
     }
     write_suite(out, &suite);

@@ -33,13 +33,11 @@ void site_document(struct document *document, const struct site_page *pages, siz
                                                   {.title = "last change", .flags = COLUMN_PROSE}};
     struct arena *arena = document->arena;
     struct table *table = TABLE(arena, columns);
-    const struct site_page **order = arena_array(arena, count + 1, sizeof(*order));
+    const struct site_page **order = arena_pointers(arena, pages, count, sizeof(*pages));
     const char *newest = "", *worst = "";
     size_t bad = 0, late = 0;
-    for (size_t k = 0; k < count; k++) {
-        order[k] = &pages[k];
+    for (size_t k = 0; k < count; k++)
         newest = strcmp(text_or_empty(pages[k].date), newest) > 0 ? pages[k].date : newest;
-    }
     qsort(order, count, sizeof(*order), by_tone);
     for (size_t k = 0; k < count; k++) {
         const struct site_page *page = order[k];
