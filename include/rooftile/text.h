@@ -103,6 +103,9 @@ size_t text_columns(const char *utf8);
  * takes; returns `utf8` itself if it fits. */
 const char *text_cut(struct arena *arena, const char *utf8, size_t columns, const char *gap);
 
+/* "a, b and 3 more": names `most` of the items. */
+const char *text_listed(struct arena *arena, const char *const *items, size_t count, size_t most);
+
 /* Tells whether the whole string matches a shell pattern with * ? [], as in fnmatch without flags. */
 bool text_matches(const char *string, const char *glob);
 

@@ -207,6 +207,14 @@ size_t text_columns(const char *utf8)
     return columns;
 }
 
+const char *text_listed(struct arena *arena, const char *const *items, size_t count, size_t most)
+{
+    const char *line = "";
+    for (size_t k = 0; k < count && k < most; k++)
+        line = arena_printf(arena, "%s%s%s", line, k ? ", " : "", items[k]);
+    return count > most ? arena_printf(arena, "%s and %zu more", line, count - most) : line;
+}
+
 const char *text_cut(struct arena *arena, const char *utf8, size_t columns, const char *gap)
 {
     const size_t all = text_columns(utf8), ends = columns - text_columns(gap), begin = (ends + 1) / 2;

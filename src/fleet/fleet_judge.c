@@ -17,17 +17,14 @@ struct column {
 
 static const char *slower_nodes(const struct fleet *fleet, const struct column *column, const struct outlier *out)
 {
-    const char *names = "", *last = "";
-    size_t nodes = 0;
+    const char **nodes = arena_array(fleet->arena, column->count + 1, sizeof(*nodes));
+    size_t count = 0;
     for (size_t k = 0; k < column->count; k++) {
         const char *node = fleet->devices[column->devices[k]].node;
-        if (!out[k].mode || !strcmp(node, last))
-            continue;
-        last = node;
-        if (nodes++ < 8)
-            names = arena_printf(fleet->arena, "%s%s%s", names, *names ? ", " : "", node);
+        if (out[k].mode && (!count || strcmp(node, nodes[count - 1]) != 0))
+            nodes[count++] = node;
     }
-    return nodes > 8 ? arena_printf(fleet->arena, "%s and %zu more", names, nodes - 8) : names;
+    return text_listed(fleet->arena, nodes, count, 8);
 }
 
 /* ---- one metric of one group ---- */

@@ -303,7 +303,6 @@ static void add_group_findings(struct document *document, const struct fleet *fl
 /* What all devices that are not healthy have, in one sentence. */
 static const char *verdict_of(const struct fleet *fleet, struct arena *arena)
 {
-    enum { MOST_NAMED = 5 };
     size_t count = 0, whole = 0;
     const size_t *order = unhealthy(&count, fleet, arena), missing = fleet->missing_count;
     const char **items = arena_array(arena, count + missing + 2 * fleet->spread_count + 1, sizeof(*items));
@@ -316,11 +315,7 @@ static const char *verdict_of(const struct fleet *fleet, struct arena *arena)
         if (s->low || s->modes.two)
             items[whole++] = arena_printf(arena, "%s: %s", fleet->metrics[s->metric].name,
                                           s->low ? "the whole group is below its baseline" : "two groups of devices");
-    const char *words = "";
-    for (size_t k = 0; k < whole && k < MOST_NAMED; k++)
-        words = arena_printf(arena, "%s%s%s", words, k ? ", " : "", items[k]);
-    if (whole > MOST_NAMED)
-        words = arena_printf(arena, "%s and %zu more", words, whole - MOST_NAMED);
+    const char *words = text_listed(arena, items, whole, 5);
     if (fleet->unread_count)
         words = arena_printf(arena, "%s%s%zu file%s could not be read", words, *words ? "; " : "", fleet->unread_count,
                              text_s(fleet->unread_count));

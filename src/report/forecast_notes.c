@@ -36,13 +36,8 @@ void forecast_note(struct forecast_notes *notes, const char *kernel, const char 
 
 static const char *kernels_of(const struct forecast_note *note, struct arena *arena)
 {
-    struct text text = {0};
-    const size_t shown = note->kernel_count > KERNELS_SHOWN ? KERNELS_SHOWN - 1 : note->kernel_count;
-    for (size_t k = 0; k < shown; k++)
-        text_addf(&text, "%s%s", k ? ", " : "", note->kernels[k]);
-    if (shown < note->kernel_count)
-        text_addf(&text, " and %zu more", note->kernel_count - shown);
-    return text_take(&text, arena);
+    return text_listed(arena, note->kernels, note->kernel_count,
+                       note->kernel_count > KERNELS_SHOWN ? KERNELS_SHOWN - 1 : KERNELS_SHOWN);
 }
 
 void forecast_say_notes(struct document *document, const char *name, const struct forecast_notes *notes)

@@ -70,6 +70,9 @@ static void copies(void **state)
     assert_int_equal(strlen(arena_printf(&arena, "%100000d", 1)), 100000);
     const uint32_t *array = arena_array(&arena, 5, sizeof(*array));
     assert_int_equal(array[0] | array[4], 0);
+    const uint32_t **pointers = arena_pointers(&arena, array, 5, sizeof(*array));
+    assert_ptr_equal(pointers[0], array);
+    assert_ptr_equal(pointers[4], &array[4]);
     arena_release(&arena);
 }
 

@@ -145,6 +145,9 @@ static void test_cut(void **state)
                "1  012345678..rstuvwxyz  x\n");
     assert_string_equal(text_cut(&arena, "\u00b5\u00b5\u00b5\u00b5\u00b5\u00b5", 5, ".."), "\u00b5\u00b5..\u00b5");
     assert_string_equal(text_cut(&arena, "12345", 5, ".."), "12345");
+    assert_string_equal(text_listed(&arena, (const char *const[]){"a", "b", "c"}, 3, 3), "a, b, c");
+    assert_string_equal(text_listed(&arena, (const char *const[]){"a", "b", "c"}, 3, 2), "a, b and 1 more");
+    assert_string_equal(text_listed(&arena, NULL, 0, 2), "");
     arena_release(&arena);
 }
 
