@@ -170,7 +170,7 @@ def journals_are_results(home):
     journal = home / "part.json.journal"
     kept = kept_in(home, "part.json")
     journal.write_text(journal.read_text() + json.dumps(kept[0])[:-40])
-    check_run(run("report", "part.json", home=home), 0, "the partial result is shown", stdout="partial result", stderr="cut short")
+    check_run(run("report", "part.json", home=home), 0, "the partial result is shown", stdout="interrupted: the same command with --resume part.json goes on", stderr="cut short")
     shown = json.loads(run("report", "part.json.journal", "--format", "json", home=home).stdout)
     check(shown["cases"] == kept and shown["run"]["status"] == "interrupted", "by its own name too")
     compared = run("compare", "part.json", "part.json", home=home)
