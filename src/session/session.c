@@ -96,10 +96,14 @@ static void override_measure(struct measure_options *measure, const struct cli_o
     }
     if (options->profile)
         measure->timeout_ns = INFINITY; /* a debugger may pause it for any length of time */
+    /* One given alone moves the other along, as in a suite. */
     if (options->min_time.text)
         measure->min_time_ns = options->min_time.ns;
     if (options->max_time.text)
         measure->max_time_ns = options->max_time.ns;
+    else
+        measure->max_time_ns = fmax(measure->max_time_ns, measure->min_time_ns);
+    measure->min_time_ns = fmin(measure->min_time_ns, measure->max_time_ns);
     if (options->timeout.text)
         measure->timeout_ns = options->timeout.ns;
     if (options->cache_mode >= 0)
@@ -127,6 +131,10 @@ static enum status find_suites(struct session *session, struct err *err)
         session->arg_count = session->options->arg_count;
     }
     session->suites = arena_array(session->arena, session->arg_count + 1, sizeof(*session->suites));
+    const struct cli_options *options = session->options;
+    if (options->min_time.text && options->max_time.text && options->min_time.ns > options->max_time.ns)
+        return err_set(err, ERR_USAGE, "--max-time %s is shorter than --min-time %s", options->max_time.text,
+                       options->min_time.text);
     struct measure_options base;
     measure_defaults(&base);
     enum status status = session_start_budget(&session->options->budget, err);

@@ -215,6 +215,7 @@ LINES = [
     ("run mine SIM --n 1Mi", 2, "--set n=VALUE"),
     ("run mine SIM --block=64", 2, "--set block=VALUE"),
     ("run mine SIM --timeout 30", 2, "not a duration; 0.5s"),
+    ("run mine SIM --min-time 5s --max-time 1s", 2, "--max-time 1s is shorter than --min-time 5s"),
     ("run mine SIM --trials many", 2, "expected a whole number"),
     ("run mine SIM --out", 2, "option '--out' needs a value"),
     ("run mine SIM --format md", 2, "did you mean 'markdown'?"),
@@ -331,6 +332,13 @@ def one_name(home):
     check("most time to win: stream_read n=256Mi, " in done.stdout, f"another name than in the table:\n{done.stdout[-400:]}")
 
 
+def at_least_this_long(home):
+    """--min-time moves a shorter limit along, of --quick or of the defaults, as a suite's min_time does."""
+    times = [json.loads(run("plan", "mine", "--set", "block=1", "--device", "cpu", *words, "--json", "-", home=home).stdout)["cases"][0]["estimate_ns"]
+             for words in (["--quick"], ["--quick", "--min-time", "7s"], ["--min-time", "7s"], ["--max-time", "1ms"])]
+    check(times[0] < 7e9 and times[1] > 7e9 and times[2] > 7e9 and times[3] < times[2], f"estimates: {times}")
+
+
 def outputs(home):
     """-o and --json mean the same in every command, and a file's name says its format."""
     device = SIM.split()
@@ -415,4 +423,4 @@ def fibers(home):
 
 
 if __name__ == "__main__":
-    main(lines, sweeps_answer, one_rate, one_name, outputs, files_that_surprise, columns, the_same_name_twice, completion, fibers)
+    main(lines, sweeps_answer, one_rate, one_name, at_least_this_long, outputs, files_that_surprise, columns, the_same_name_twice, completion, fibers)
