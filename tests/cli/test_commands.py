@@ -65,6 +65,13 @@ def parameters(home):
     check_run(run("check", "bare", "--kernels", own, home=home), 2, "a doc that is a number", stderr="bare.json:1:")
 
 
+def targets(home):
+    """docs/targets.md names the products that the program names."""
+    known = {row["target"]: row["products"] for row in json.loads(run("list", "--targets", "--json", "-", home=home).stdout)["targets"]}
+    table = re.findall(r"^\| ((?:gfx|sm_)\w+) \| ([^|]+) \|", (ROOT / "docs/targets.md").read_text(), flags=re.M)
+    check(len(table) > 10 and dict(table).items() <= known.items(), f"{set(table) - set(known.items())}")
+
+
 def versions(home):
     check(re.fullmatch(r"rooftile \d+\.\d+\.\d+.*\n", run("--version", home=home).stdout), "--version")
     version = pure(run("--version", "--json", home=home), "--version --json")
@@ -277,5 +284,5 @@ def packaged(home):
 
 
 if __name__ == "__main__":
-    main(listings, parameters, versions, schemas, completions, man_page, reports, colours, streams, build_names_what_it_skips, plan_says_what_is_to_compile,
+    main(listings, parameters, targets, versions, schemas, completions, man_page, reports, colours, streams, build_names_what_it_skips, plan_says_what_is_to_compile,
          build_prints_objects, build_references, checks, installed, packaged)
