@@ -156,13 +156,14 @@ static void add_worth(struct document *document, const struct comparison *compar
             ->keys = keys_of(comparison, c, suffix, arena);
     }
     if (count)
-        document_add(document, (struct section){.show = SHOW_HTML,
-                                                .key = arena_printf(arena, "worth%s", suffix),
-                                                .title = "Where time can be won",
-                                                .text = "What each case would save at its roof, as often as it is "
-                                                        "weighted. Probes of the device and launches are left out.",
-                                                .tone = TONE_DIM,
-                                                .table = table});
+        document_add(document,
+                     (struct section){.show = SHOW_HTML,
+                                      .key = arena_printf(arena, "worth%s", suffix),
+                                      .title = "Where time can be won",
+                                      .text = "What each case would save at its roof, as often as it is "
+                                              "weighted. Probes of the device, launches and fibers are left out.",
+                                      .tone = TONE_DIM,
+                                      .table = table});
 }
 
 /* ---- all of a result ---- */

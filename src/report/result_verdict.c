@@ -32,7 +32,7 @@ static bool has_share(const struct result_case *c)
 
 double time_to_win(const struct result_case *c)
 {
-    const bool known = has_share(c) && !is_probe(c) && !(c->flags & FLAG_LAUNCH_BOUND);
+    const bool known = has_share(c) && !is_probe(c) && !(c->flags & (FLAG_LAUNCH_BOUND | FLAG_FIBERS));
     return known ? weight_of(c) * result_case_time(c) * fmax(0, 1 - c->fraction) : 0;
 }
 
