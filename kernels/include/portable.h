@@ -47,6 +47,7 @@
  *   wave_reduce_add(v) wave_reduce_max(v) wave_reduce_min(v)
  *                                   over all lanes (none may have returned); the same bits in every lane, as it is a
  *                                   butterfly, widest step first
+ *   wave_prefix_add(v)              over the lanes up to this one, of waves that are whole
  *  and for values of 4 bytes
  *   row_rotate(v)                   within each 16 lanes, v of the lane before, cyclically: one DPP move on AMD
  *   row_permute(v, low, high)       v of lane (high:low >> 4 * (l % 16)) % 16 of the lane's own 16; low and high are

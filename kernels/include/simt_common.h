@@ -43,6 +43,16 @@ template <class type_t> __device__ type_t wave_reduce_add(type_t value SIMT_SITE
     return value;
 }
 
+template <class type_t> __device__ type_t wave_prefix_add(type_t value SIMT_SITE)
+{
+#pragma unroll
+    for (unsigned step = 1; step < ROOFTILE_WAVE; step *= 2) {
+        const type_t before = __shfl_up(value, step SIMT_PASS_SITE);
+        value += lane_id() >= step ? before : type_t{};
+    }
+    return value;
+}
+
 template <class type_t> __device__ type_t wave_reduce_max(type_t value SIMT_SITE)
 {
 #pragma unroll

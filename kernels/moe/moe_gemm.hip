@@ -63,12 +63,7 @@ __device__ owned tile_owner(const uint32_t *offsets, uint32_t experts, uint32_t 
         const uint32_t begin = offsets[expert < experts ? expert : experts];
         const uint32_t end = offsets[expert < experts ? expert + 1 : experts];
         const uint32_t tiles = (end - begin + BM - 1) / BM;
-        uint32_t sum = tiles;
-#pragma unroll
-        for (unsigned step = 1; step < wave_size(); step *= 2) {
-            const uint32_t other = __shfl_up(sum, step);
-            sum += lane_id() >= step ? other : 0;
-        }
+        const uint32_t sum = wave_prefix_add(tiles);
         const uint64_t beyond = __ballot(before + sum > tile_number);
         if (beyond) {
             const unsigned lane = static_cast<unsigned>(__builtin_ctzll(beyond));

@@ -47,12 +47,7 @@ __device__ prefix prefix_of(uint32_t value)
     } else {
         constexpr unsigned waves = SCAN > wave_size() ? SCAN / wave_size() : 1;
         __shared__ uint32_t sums[waves];
-        uint32_t sum = value;
-#pragma unroll
-        for (unsigned step = 1; step < wave_size(); step *= 2) {
-            const uint32_t other = __shfl_up(sum, step);
-            sum += lane_id() >= step ? other : 0;
-        }
+        const uint32_t sum = wave_prefix_add(value);
         __syncthreads(); /* sums of the previous call have been read */
         if (lane_id() == wave_size() - 1)
             sums[wave_id()] = sum;

@@ -15,19 +15,6 @@ typedef IN::type element;
 static constexpr unsigned VEC = WIDTH / sizeof(element);
 typedef pack_floats<VEC> floats;
 
-/* The sum over the lanes of the wave before this one, and all of them. */
-__device__ inline float scan_wave(float own, float &whole)
-{
-    float sum = own;
-#pragma unroll
-    for (unsigned distance = 1; distance < wave_size() && distance < BLOCK; distance *= 2) {
-        const float before = __shfl_up(sum, distance);
-        sum += lane_id() >= distance ? before : 0.0f;
-    }
-    whole = __shfl(sum, wave_size() - 1);
-    return sum - own;
-}
-
 extern "C" __global__ __launch_bounds__(BLOCK) void scan_row(
     float *__restrict y, const element *__restrict x, uint32_t columns)
 {
@@ -52,10 +39,10 @@ extern "C" __global__ __launch_bounds__(BLOCK) void scan_row(
         if constexpr (BLOCK == 1) {
             before += values[VEC - 1];
         } else {
-            float whole = 0.0f;
-            start += scan_wave(values[VEC - 1], whole);
-            if (lane_id() == 0)
-                waves[turn][wave_id()] = whole;
+            const float sum = wave_prefix_add(values[VEC - 1]);
+            start += sum - values[VEC - 1];
+            if (lane_id() == wave_size() - 1)
+                waves[turn][wave_id()] = sum;
             lds_barrier();
 #pragma unroll
             for (unsigned w = 0; w < BLOCK / wave_size(); ++w) {
